@@ -1,0 +1,41 @@
+// Connector: how a client opens connections to one place, again and again if
+// need be. A peer keeps it and asks for a new connection when it resumes.
+#ifndef PARLOR_CONNECTOR_H_
+#define PARLOR_CONNECTOR_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "parlor/connection.h"
+#include "parlor/time.h"
+
+namespace parlor {
+
+// What a client says when it opens a connection: what the URL and the
+// subprotocols carry over a WebSocket, and the hello message over TCP.
+struct Hello {
+  std::uint32_t room = 0;    // the number in /room/<n>
+  std::int32_t players = 0;  // the size the room is to be opened with
+  std::string access;        // "invite.<code>" or "pass.<pass>"; secret
+  std::string device;        // "device.<key>", with a pass; secret
+  // A resume token as hexadecimal digits, as it was offered (the room decides
+  // what is malformed); absent on a first join. Secret.
+  std::optional<std::string> resume;
+};
+
+class Connector {
+ public:
+  virtual ~Connector() = default;
+
+  // Starts opening. Never null and never a callback inside the call: OnOpen or
+  // OnClose tells `handler` how it went, later, from the pump or the loop. The
+  // caller owns the connection; destroying it gives up.
+  virtual std::unique_ptr<Connection> Connect(TimePoint now, const Hello& hello,
+                                              ConnectionHandler* handler) = 0;
+};
+
+}  // namespace parlor
+
+#endif  // PARLOR_CONNECTOR_H_

@@ -1,0 +1,169 @@
+// Peer: the client side of a lockstep room. It joins, waits in the lobby, sends
+// one input a step, runs a frame when every seat's input is in, compares
+// hashes, comes back after a drop, and puts bots in seats that were left.
+//
+// The game drives it: Step() once a fixed step (FixedStep in fixed_step.h says
+// when), OnAlarm() when next_alarm() has come. Everything it learns is read
+// from getters; the only calls out are Game's, from inside Step and from the
+// pump that delivers WELCOME.
+//
+// One thread, the one that its connections live on. The connector and the game
+// outlive it.
+#ifndef PARLOR_LOCKSTEP_PEER_H_
+#define PARLOR_LOCKSTEP_PEER_H_
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "parlor/connection.h"
+#include "parlor/connector.h"
+#include "parlor/lockstep/wire.h"
+#include "parlor/random.h"
+#include "parlor/time.h"
+
+namespace parlor::lockstep {
+
+// What WELCOME said, and what this peer adds. A game keeps `mode` and `delay`
+// and its rules' version in the state it hashes: then another build, other
+// options or another delay differ at frame 0, before anyone has played.
+struct Match {
+  int seat = 0;
+  int players = 0;  // seats in the match
+  int size = 0;     // seats the room was opened for; the game fills the rest
+  std::uint32_t seed = 0;
+  std::uint8_t mode = 0;
+  int delay = 0;
+};
+
+// The simulation: the same on every peer for the same seed and inputs.
+class Game {
+ public:
+  virtual ~Game() = default;
+  virtual void OnStart(const Match& match) = 0;
+  // This player's input word for `frame`, asked once a frame, in order, from
+  // frame `delay` on (earlier frames are 0 for everyone).
+  virtual std::uint32_t Input(std::uint32_t frame) = 0;
+  // Runs `frame`. inputs[s] is seat s's word; where bit s of `bots` is set the
+  // seat was left, the word is 0, and the game's own bot plays it.
+  virtual void Step(std::uint32_t frame, std::span<const std::uint32_t> inputs,
+                    std::uint32_t bots) = 0;
+  // Of the state as it is between two frames.
+  virtual std::uint32_t Hash() = 0;
+};
+
+// What happens to a seat that was left (LEAVE).
+enum class LeftSeat : std::uint8_t {
+  kBot,   // Game::Step is told to play it from its first missing frame on
+  kWait,  // the match stalls there: the game decides, by Leave()
+  kEnd,   // the match ends for this peer
+};
+
+struct PeerOptions {
+  int delay = 2;        // frames between an input and its use, 1..31
+  int hash_every = 30;  // frames between two HASHes, 1 or more
+  LeftSeat left_seat = LeftSeat::kBot;
+  // Coming back after a drop: tries, the first wait (doubling), and how long
+  // one try may take to open. 250 ms x (1+2+4+8+16+32) = 15.75 s, inside the
+  // room's hold of 20 s.
+  int retries = 6;
+  std::int64_t retry_ms = 250;
+  std::int64_t connect_ms = 3'000;
+  // For the jitter after a restart (1012), so that not all come at once.
+  std::uint64_t jitter_seed = 0;
+};
+
+// InvalidArgument names the option, its value and the range.
+absl::Status ValidateOptions(const PeerOptions& options);
+
+enum class PeerState : std::uint8_t {
+  kIdle,          // Join was not called yet
+  kConnecting,    // the first connection is being opened
+  kLobby,         // connected, before WELCOME
+  kPlaying,       // the match runs
+  kReconnecting,  // the link was lost; the seat is held while it tries
+  kEnded,         // over: end() says why
+};
+
+enum class PeerEnd : std::uint8_t {
+  kNone,
+  kLeft,           // Leave() was called
+  kRefused,        // the first join, or a resume for good: end_refusal()
+  kConnectFailed,  // the first connection never opened
+  kClosed,         // the room or the host closed: end_code(), end_text()
+  kRetriesSpent,   // could not come back in time
+  kSeatLeft,       // another seat left, under LeftSeat::kEnd
+  kHole,           // inputs are missing that no one will send again
+  kAhead,          // a seat ran further ahead than can be kept
+  kOtherBuild,     // hashes differ at frame 0: other rules, options or delay
+  kProtocol,       // the room sent what no room sends
+};
+
+struct PeerCounters {
+  std::uint64_t stalls = 0;   // steps in which no frame could run
+  std::uint64_t dropped = 0;  // unknown and repeated messages
+  std::uint64_t resumes = 0;  // times this peer came back
+  std::uint64_t resends = 0;  // inputs sent again
+};
+
+enum class StepResult : std::uint8_t { kRan, kStalled, kNotPlaying };
+
+class Peer final : private ConnectionHandler {
+ public:
+  // `options` are valid.
+  Peer(Connector& connector, Game& game, const PeerOptions& options);
+  ~Peer();
+  Peer(const Peer&) = delete;
+  Peer& operator=(const Peer&) = delete;
+
+  // Opens the first connection; once, in kIdle. hello.players is the room's
+  // size and hello.resume is absent.
+  void Join(TimePoint now, const Hello& hello);
+
+  // The host's START: begin once `players` are seated (0: now). False, and
+  // nothing sent, unless this peer is seat 0 in a lobby.
+  bool Start(int players, std::uint8_t mode);
+
+  // One fixed step: sends the inputs that are due, then runs one frame if every
+  // seat's input is in.
+  StepResult Step(TimePoint now);
+
+  // Ends it in order (close 1000), from any state: cancels a join and a
+  // reconnect too.
+  void Leave();
+
+  void OnAlarm(TimePoint now);
+  TimePoint next_alarm() const;
+
+  PeerState state() const;
+  int seat() const;    // -1 before the lobby
+  int size() const;    // the room's
+  int seated() const;  // in the lobby
+  const std::optional<Match>& match() const;
+  std::uint32_t frame() const;  // the next frame to run
+  std::uint32_t lost() const;   // mask: seats that are gone (LEAVE)
+  std::uint32_t away() const;   // mask: seats that are held; the own one too
+  std::uint32_t bots() const;   // mask: seats a bot has taken already
+  std::int64_t desync() const;  // first frame whose hashes differed, or -1
+  int desync_seat() const;      // whose, or -1
+  const PeerCounters& counters() const;
+
+  PeerEnd end() const;
+  CloseCode end_code() const;
+  std::uint16_t end_refusal() const;  // HTTP status, 0 if there was none
+  // In words, for a player: "seat 2 plays another build of this game, or with
+  // other options". A peer's own words are never part of it.
+  std::string_view end_text() const;
+
+ private:
+  // For whoever implements it.
+};
+
+}  // namespace parlor::lockstep
+
+#endif  // PARLOR_LOCKSTEP_PEER_H_

@@ -1,0 +1,131 @@
+// Room: one lockstep room. It seats connections, hands out one seed, relays
+// INPUT and HASH to the other seats, and never runs the game.
+//
+// The room does not own connections and is not their handler: whoever is
+// (a session of the host) passes every event on, with the time it came at. A
+// connection given to Join or Resume must live until its OnClose was passed
+// on, or the room is gone. Connections the room has put out (4000, 4001, a
+// kick) stay unknown to it from then on: their late messages and closes do
+// nothing.
+//
+// One thread. No clock, no timer, no allocation after construction; what it
+// has to say goes to Connection::Send, which never calls back.
+#ifndef PARLOR_LOCKSTEP_ROOM_H_
+#define PARLOR_LOCKSTEP_ROOM_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "parlor/connection.h"
+#include "parlor/entropy.h"
+#include "parlor/limits.h"
+#include "parlor/lockstep/wire.h"
+#include "parlor/time.h"
+
+namespace parlor::lockstep {
+
+// Every member keeps its Limit of limits.h; ValidateOptions says which does
+// not, by the flag's name.
+struct RoomOptions {
+  std::int64_t hold_ms = limits::kHoldMs.fallback;
+  std::int64_t lobby_ms = limits::kLobbyMs.fallback;
+  std::int64_t idle_ms = limits::kIdleMs.fallback;
+  std::int64_t lifetime_ms = limits::kLifetimeMs.fallback;
+  std::int64_t message_rate_per_s = limits::kMessageRate.fallback;
+  std::int64_t message_burst = limits::kMessageBurst.fallback;
+  // The match's seed; drawn from the entropy when absent. For replays and for
+  // players who choose one.
+  std::optional<std::uint32_t> seed;
+};
+
+absl::Status ValidateOptions(const RoomOptions& options);
+
+// Why the room put a connection out, or that it did not.
+enum class Outcome : std::uint8_t {
+  kSeated,
+  kRoomFull,  // closed 4000
+  kSeatGone,  // closed 4002
+};
+
+// Counted over the room's life. Each is one reason; nothing is counted twice.
+struct RoomCounters {
+  std::uint64_t relayed = 0;    // INPUT and HASH taken and passed on
+  std::uint64_t delivered = 0;  // copies of them handed to connections
+  std::uint64_t stale = 0;      // frame not above the seat's last
+  std::uint64_t ignored = 0;    // unknown, room-only or out-of-phase kinds
+  std::uint64_t kicked_rate = 0;
+  std::uint64_t kicked_size = 0;
+};
+
+class Room {
+ public:
+  enum class Phase : std::uint8_t {
+    kLobby,    // waiting for seats or START
+    kPlaying,  // the match runs; seats can be held
+    kEnded,    // nobody is seated or held any more, or a deadline closed it
+  };
+
+  // A room for `players` seats, 1..limits::kSeats.ceiling. `options` are
+  // valid. `entropy` gives the seed now and the tokens at the start, and must
+  // outlive the room.
+  Room(TimePoint now, int players, const RoomOptions& options,
+       Entropy& entropy);
+  ~Room();
+  Room(const Room&) = delete;
+  Room& operator=(const Room&) = delete;
+
+  // Seats a new connection at the lowest free seat, or closes it 4000.
+  Outcome Join(TimePoint now, Connection& connection);
+
+  // Seats a connection that offers a token: 1..8 hexadecimal digits. Anything
+  // else, 0, and a token that no seat has: closed 4002, and nothing else
+  // changes.
+  Outcome Resume(TimePoint now, Connection& connection, std::string_view token);
+
+  // Events of connections. Of one without a seat here they do nothing.
+  void OnMessage(TimePoint now, Connection& connection, MessageKind kind,
+                 std::span<const std::byte> bytes);
+  void OnControl(TimePoint now, Connection& connection);
+  void OnClose(TimePoint now, Connection& connection, CloseCode code);
+
+  // Puts a seat out: its connection is closed with `reason`, the others hear
+  // LEAVE (or LOBBY). Does nothing to a seat that nobody has.
+  void Kick(TimePoint now, int seat, CloseReason reason);
+
+  // Closes every connection with `reason` and ends the room.
+  void End(CloseReason reason);
+
+  // Acts on every deadline at or before `now`. Call it when next_alarm() has
+  // come; calling it early or late is harmless.
+  void OnAlarm(TimePoint now);
+
+  // No deadline is before this. It may have moved earlier after any call, and
+  // is in general earlier than needed: OnAlarm then finds nothing to do and
+  // moves it on. kNever once ended.
+  TimePoint next_alarm() const { return alarm_; }
+
+  Phase phase() const { return phase_; }
+  int players() const { return players_; }  // the match's count once playing
+  int opened_for() const { return opened_for_; }  // what ?players= must equal
+  int seated() const;                             // connected seats
+  int held() const;                               // dropped seats that are held
+  int SeatOf(const Connection& connection) const;  // -1 when it has none
+  const RoomCounters& counters() const { return counters_; }
+
+  // What the room holds in memory, connections excluded.
+  std::size_t memory_bytes() const;
+
+ private:
+  struct Seat;
+  // For whoever implements it.
+};
+
+}  // namespace parlor::lockstep
+
+#endif  // PARLOR_LOCKSTEP_ROOM_H_
