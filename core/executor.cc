@@ -9,9 +9,9 @@ namespace parlor {
 
 Executor::Event Executor::At(TimePoint at, std::function<void()> run) {
   Event event;
-  event.at = std::max(at, now_);
-  event.tie = ties_ == Ties::kShuffled ? random_.Next() : 0;
-  event.sequence = ++sequence_;
+  event.at_ = std::max(at, now_);
+  event.tie_ = ties_ == Ties::kShuffled ? random_.Next() : 0;
+  event.sequence_ = ++sequence_;
   queue_.emplace(event.key(), std::move(run));
   return event;
 }

@@ -32,10 +32,10 @@ class Executor {
 
    private:
     friend class Executor;
-    TimePoint at{};
-    std::uint32_t tie = 0;
-    std::uint64_t sequence = 0;  // 0: none
-    auto key() const { return std::tuple(at, tie, sequence); }
+    TimePoint at_{};
+    std::uint32_t tie_ = 0;
+    std::uint64_t sequence_ = 0;  // 0: none
+    auto key() const { return std::tuple(at_, tie_, sequence_); }
   };
 
   explicit Executor(std::uint64_t seed, Ties ties = Ties::kInOrder)
