@@ -1,0 +1,271 @@
+#include "options.h"
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <limits>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+
+namespace parlor::solo {
+namespace {
+
+constexpr std::array<std::string_view, 3> kLevels = {"easy", "normal", "hard"};
+
+// What was wrong with one argument.
+struct BadArgument {
+  std::string text;
+};
+
+// Every value comes in as text, so that one rule reads all numbers (CLI11
+// would take "010" as eight).
+struct Raw {
+  std::string players, level, seed, size, frames;
+  std::string record, replay;
+  bool headless = false;
+  bool partial = false;
+};
+
+std::optional<std::uint64_t> ParseNumber(std::string_view text) {
+  const bool hex = text.starts_with("0x");
+  if (hex) text.remove_prefix(2);
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(
+      text.data(), text.data() + text.size(), value, hex ? 16 : 10);
+  if (error != std::errc() || end != text.data() + text.size()) {
+    return std::nullopt;
+  }
+  return value;
+}
+
+std::uint32_t NumberIn(std::string_view flag, const std::string& text,
+                       std::uint32_t low, std::uint32_t high) {
+  const std::optional<std::uint64_t> value = ParseNumber(text);
+  if (!value || *value < low || *value > high) {
+    throw BadArgument{absl::StrCat(absl::string_view(flag.data(), flag.size()),
+                                   ": ", text, " is not a number from ", low,
+                                   " to ", high)};
+  }
+  return static_cast<std::uint32_t>(*value);
+}
+
+cycles::Level ParseLevel(const std::string& text) {
+  for (std::size_t i = 0; i < kLevels.size(); ++i) {
+    if (text == kLevels[i]) return static_cast<cycles::Level>(i);
+  }
+  throw BadArgument{
+      absl::StrCat("--level: ", text, " is not one of easy, normal, hard")};
+}
+
+int NearestSize(int width, int height) {
+  int best = 0;
+  int best_distance = std::numeric_limits<int>::max();
+  for (int i = 0; i < static_cast<int>(cycles::kSizes.size()); ++i) {
+    const cycles::Size& size = cycles::kSizes[static_cast<std::size_t>(i)];
+    const int distance =
+        std::abs(size.width - width) + std::abs(size.height - height);
+    if (distance >= best_distance) continue;
+    best = i;
+    best_distance = distance;
+  }
+  return best;
+}
+
+int ParseSize(const std::string& text) {
+  const std::string_view view = text;
+  const std::size_t x = view.find('x');
+  const auto width = ParseNumber(view.substr(0, x));
+  const auto height =
+      x == view.npos ? std::nullopt : ParseNumber(view.substr(x + 1));
+  if (x == 0 || !width || !height) {
+    throw BadArgument{
+        absl::StrCat("--size: ", text, " is not WIDTHxHEIGHT, as in 76x40")};
+  }
+  // A number that is far out has the same nearest size as 1,000.
+  const int w = static_cast<int>(std::min<std::uint64_t>(*width, 1'000));
+  const int h = static_cast<int>(std::min<std::uint64_t>(*height, 1'000));
+  if (const std::optional<int> size = cycles::FindSize(w, h)) return *size;
+  throw BadArgument{absl::StrCat("--size: there is no ", text,
+                                 ", the nearest is ",
+                                 SizeName(NearestSize(w, h)))};
+}
+
+std::string ListSizes() {
+  std::string out;
+  for (int i = 0; i < static_cast<int>(cycles::kSizes.size()); ++i) {
+    absl::StrAppend(&out,
+                    i == 0        ? "  "
+                    : i % 10 == 0 ? "\n  "
+                                  : " ",
+                    SizeName(i));
+  }
+  return out;
+}
+
+std::string Footer() {
+  return absl::StrCat(
+      "Sizes:\n", ListSizes(),
+      "\n\nWithout --size, play in a terminal takes one that fits the window, "
+      "headless play 76x40.\n"
+      "Without a terminal and without options: --headless --frames 3600.\n\n"
+      "Exit codes:\n"
+      "  0  played to the end, or quit\n"
+      "  1  a replay differs from what was recorded, or a file or the terminal "
+      "failed\n"
+      "  2  bad arguments, or a replay file that is damaged or not one\n");
+}
+
+}  // namespace
+namespace {
+
+// Options that only make sense with or without one another.
+void CheckTogether(const CLI::App& app) {
+  const auto given = [&app](const char* flag) { return app.count(flag) > 0; };
+  if (given("--replay")) {
+    for (const char* flag :
+         {"--players", "--level", "--seed", "--size", "--frames", "--record"}) {
+      if (!given(flag)) continue;
+      throw BadArgument{absl::StrCat(flag, ": not with --replay, whose file ",
+                                     "says what is played")};
+    }
+  }
+  if (given("--partial") && !given("--replay")) {
+    throw BadArgument{"--partial: only with --replay"};
+  }
+  if (given("--frames") && !given("--headless")) {
+    throw BadArgument{"--frames: only with --headless"};
+  }
+}
+
+Options Checked(const CLI::App& app, const Raw& raw) {
+  CheckTogether(app);
+  Options options;
+  options.headless = raw.headless;
+  options.partial = raw.partial;
+  options.record = raw.record;
+  options.replay = raw.replay;
+  if (app.count("--players") > 0) {
+    options.game.players = static_cast<int>(NumberIn(
+        "--players", raw.players, cycles::kPlayersMin, cycles::kPlayersMax));
+  }
+  if (app.count("--level") > 0) options.game.level = ParseLevel(raw.level);
+  if (app.count("--seed") > 0) {
+    options.seed = NumberIn("--seed", raw.seed, 0,
+                            std::numeric_limits<std::uint32_t>::max());
+  }
+  if (app.count("--size") > 0) {
+    options.game.size = ParseSize(raw.size);
+    options.size_given = true;
+  }
+  if (app.count("--frames") > 0) {
+    options.frames = NumberIn("--frames", raw.frames, 1, kHeadlessFramesMax);
+  }
+  for (const char* flag : {"--record", "--replay"}) {
+    const std::string& file = flag[4] == 'c' ? raw.record : raw.replay;
+    if (app.count(flag) > 0 && file.empty()) {
+      throw BadArgument{absl::StrCat(flag, ": the file has no name")};
+    }
+  }
+  return options;
+}
+
+Exit Refusal(const std::string& text) {
+  return Exit{.code = kExitRefused,
+              .out = {},
+              .err = absl::StrCat("parlor-solo: ", Printable(text),
+                                  " (--help says more)\n")};
+}
+
+}  // namespace
+
+std::variant<Options, Exit> ParseOptions(int argc, const char* const* argv,
+                                         bool has_terminal) {
+  Raw raw;
+  CLI::App app("Cycles: light cycles against bots, in the terminal.",
+               "parlor-solo");
+  app.set_version_flag("--version", absl::StrCat("parlor-solo " PARLOR_VERSION
+                                                 " (Cycles, rules version ",
+                                                 cycles::kRulesVersion, ")"));
+  app.add_option("--players", raw.players, "Cycles in all, 2 to 8 [4]")
+      ->type_name("N");
+  app.add_option("--level", raw.level, "easy, normal or hard [normal]")
+      ->type_name("LEVEL");
+  app.add_option("--seed", raw.seed,
+                 "The match's seed, 0 to 4294967295; drawn if absent")
+      ->type_name("S");
+  app.add_option("--size", raw.size, "The arena, a listed size")
+      ->type_name("WxH");
+  app.add_flag("--headless", raw.headless,
+               "Bots only, without a terminal, as fast as it can; prints "
+               "frames, hash and speed");
+  app.add_option("--frames", raw.frames,
+                 "How many frames headless play runs [3600]")
+      ->type_name("N");
+  app.add_option("--record", raw.record,
+                 "Write the match to a file; a restart writes FILE.2, ...")
+      ->type_name("FILE");
+  app.add_option("--replay", raw.replay,
+                 "Play a recorded match and check its hashes; with --headless "
+                 "as fast as it can")
+      ->type_name("FILE");
+  app.add_flag("--partial", raw.partial,
+               "Of a replay that was cut off, play what is there");
+  app.footer(Footer());
+  for (CLI::Option* option : app.get_options()) {
+    // A flag given twice is harmless, a value given twice is a mistake.
+    if (option->get_items_expected_max() > 0) {
+      option->multi_option_policy(CLI::MultiOptionPolicy::Throw);
+    }
+  }
+  try {
+    app.parse(argc, argv);
+    Options options = Checked(app, raw);
+    if (has_terminal || options.headless) return options;
+    if (argc > 1) {
+      throw BadArgument{
+          "--headless: missing, and stdin or stdout is not a terminal"};
+    }
+    options.headless = true;
+    options.notice =
+        "parlor-solo: no terminal, so this is --headless --frames 3600\n";
+    return options;
+  } catch (const CLI::CallForHelp&) {
+    return Exit{.code = kExitOk, .out = app.help(), .err = {}};
+  } catch (const CLI::CallForVersion& version) {
+    return Exit{
+        .code = kExitOk, .out = absl::StrCat(version.what(), "\n"), .err = {}};
+  } catch (const CLI::ParseError& error) {
+    return Refusal(error.what());
+  } catch (const BadArgument& bad) {
+    return Refusal(bad.text);
+  }
+}
+
+std::string_view LevelName(cycles::Level level) {
+  return kLevels[static_cast<std::size_t>(level)];
+}
+
+std::string SizeName(int size) {
+  const cycles::Size& row = cycles::kSizes[static_cast<std::size_t>(size)];
+  return absl::StrCat(row.width, "x", row.height);
+}
+
+std::string Printable(std::string_view text) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string out;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= 0x20 && byte < 0x7f) {
+      out += c;
+    } else {
+      out += "\\x";
+      out += kDigits[byte >> 4];
+      out += kDigits[byte & 15];
+    }
+  }
+  return out;
+}
+
+}  // namespace parlor::solo

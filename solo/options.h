@@ -1,0 +1,58 @@
+// The command line of parlor-solo, apart from the process: what the arguments
+// ask for, or what to print and the exit code.
+#ifndef PARLOR_SOLO_OPTIONS_H_
+#define PARLOR_SOLO_OPTIONS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "cycles/state.h"
+
+namespace parlor::solo {
+
+// Exit codes; --help lists them.
+inline constexpr int kExitOk = 0;
+inline constexpr int kExitFailed = 1;   // a replay that differs, a file error
+inline constexpr int kExitRefused = 2;  // bad arguments, no replay file
+
+// Headless play runs on a virtual clock, and a room lives 24 hours of it at
+// most (limits.h): 5,184,000 frames at 60 a second.
+inline constexpr std::uint32_t kHeadlessFramesMax = 5'000'000;
+inline constexpr std::uint32_t kHeadlessFramesDefault = 3'600;
+
+struct Options {
+  bool headless = false;
+  std::uint32_t frames = kHeadlessFramesDefault;  // of headless play
+  cycles::Options game;
+  bool size_given = false;  // else the terminal chooses one that fits
+  std::optional<std::uint32_t> seed;
+  std::string record;    // a file to write, or empty
+  std::string replay;    // a file to play, or empty
+  bool partial = false;  // of a torn replay, play what is there
+  std::string notice;    // one line for stderr, or empty
+};
+
+// The arguments end the program: print and exit.
+struct Exit {
+  int code = kExitOk;
+  std::string out;
+  std::string err;
+};
+
+// `has_terminal`: both stdin and stdout are one.
+std::variant<Options, Exit> ParseOptions(int argc, const char* const* argv,
+                                         bool has_terminal);
+
+std::string_view LevelName(cycles::Level level);
+std::string SizeName(int size);  // "76x40"
+
+// One line for a terminal: control characters and other bytes outside ASCII
+// as \xNN. For texts with a file's name or an argument in them.
+std::string Printable(std::string_view text);
+
+}  // namespace parlor::solo
+
+#endif  // PARLOR_SOLO_OPTIONS_H_

@@ -1,0 +1,164 @@
+#include "options.h"
+
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace parlor::solo {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+std::variant<Options, Exit> Parse(std::vector<const char*> arguments,
+                                  bool terminal = true) {
+  arguments.insert(arguments.begin(), "parlor-solo");
+  return ParseOptions(static_cast<int>(arguments.size()), arguments.data(),
+                      terminal);
+}
+
+Options Accepted(std::vector<const char*> arguments, bool terminal = true) {
+  const auto result = Parse(std::move(arguments), terminal);
+  if (const Exit* exit = std::get_if<Exit>(&result)) {
+    ADD_FAILURE() << exit->err;
+    return {};
+  }
+  return std::get<Options>(result);
+}
+
+TEST(Options, NothingIsATerminalGameOfFour) {
+  const Options options = Accepted({});
+  EXPECT_FALSE(options.headless);
+  EXPECT_EQ(options.game.players, 4);
+  EXPECT_EQ(options.game.level, cycles::Level::kNormal);
+  EXPECT_EQ(SizeName(options.game.size), "76x40");
+  EXPECT_FALSE(options.size_given);
+  EXPECT_FALSE(options.seed.has_value());
+  EXPECT_EQ(options.notice, "");
+}
+
+TEST(Options, EverythingOfAGame) {
+  const Options options =
+      Accepted({"--players", "8", "--level=hard", "--seed", "0xffffffff",
+                "--size", "38x20", "--record", "a file"});
+  EXPECT_EQ(options.game.players, 8);
+  EXPECT_EQ(options.game.level, cycles::Level::kHard);
+  EXPECT_EQ(options.seed, 0xffffffffu);
+  EXPECT_EQ(SizeName(options.game.size), "38x20");
+  EXPECT_TRUE(options.size_given);
+  EXPECT_EQ(options.record, "a file");
+}
+
+TEST(Options, NumbersAreDecimalUnlessTheySay0x) {
+  EXPECT_EQ(Accepted({"--seed", "010"}).seed, 10u);
+  EXPECT_EQ(Accepted({"--seed", "0x10"}).seed, 16u);
+}
+
+TEST(Options, HeadlessNeedsNoTerminal) {
+  const Options options = Accepted({"--headless", "--frames", "90"}, false);
+  EXPECT_TRUE(options.headless);
+  EXPECT_EQ(options.frames, 90u);
+  EXPECT_EQ(Accepted({"--headless"}, false).frames, 3'600u);
+}
+
+TEST(Options, WithoutTerminalAndOptionsItIsHeadlessWithANotice) {
+  const Options options = Accepted({}, false);
+  EXPECT_TRUE(options.headless);
+  EXPECT_EQ(options.frames, 3'600u);
+  EXPECT_THAT(options.notice, HasSubstr("--headless --frames 3600"));
+}
+
+TEST(Options, ReplayInEitherMode) {
+  EXPECT_EQ(Accepted({"--replay", "f"}).replay, "f");
+  const Options options =
+      Accepted({"--headless", "--replay", "f", "--partial"}, false);
+  EXPECT_TRUE(options.headless && options.partial);
+}
+
+TEST(Options, HelpAndVersionGoToStdout) {
+  const Exit help = std::get<Exit>(Parse({"--help"}, false));
+  EXPECT_EQ(help.code, kExitOk);
+  EXPECT_EQ(help.err, "");
+  for (const char* word : {"--players", "--level", "--seed", "--size",
+                           "--headless", "--frames", "--record", "--replay",
+                           "--partial", "--version", "Exit codes", "160x60"}) {
+    EXPECT_THAT(help.out, HasSubstr(word));
+  }
+  const Exit version = std::get<Exit>(Parse({"--version"}, false));
+  EXPECT_EQ(version.code, kExitOk);
+  EXPECT_THAT(version.out, StartsWith("parlor-solo 0."));
+}
+
+struct Bad {
+  std::string name;
+  std::vector<const char*> arguments;
+  std::string text;  // names the argument
+  bool terminal = true;
+};
+
+class BadOptions : public ::testing::TestWithParam<Bad> {};
+
+TEST_P(BadOptions, IsOneLineThatNamesTheArgument) {
+  const auto result = Parse(GetParam().arguments, GetParam().terminal);
+  const Exit* exit = std::get_if<Exit>(&result);
+  ASSERT_NE(exit, nullptr);
+  EXPECT_EQ(exit->code, kExitRefused);
+  EXPECT_EQ(exit->out, "");
+  EXPECT_THAT(exit->err, AllOf(StartsWith("parlor-solo: "),
+                               HasSubstr(GetParam().text), EndsWith("\n")));
+  EXPECT_EQ(std::count(exit->err.begin(), exit->err.end(), '\n'), 1)
+      << exit->err;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Rows, BadOptions,
+    ::testing::Values(
+        Bad{"Unknown", {"--speed", "3"}, "--speed"},
+        Bad{"UnknownShort", {"-x"}, "-x"}, Bad{"Word", {"play"}, "play"},
+        Bad{"Newline", {"--a\nb"}, "--a\\x0ab"},
+        Bad{"NoValue", {"--players"}, "--players"},
+        Bad{"EmptyValue", {"--players="}, "--players"},
+        Bad{"Players1", {"--players", "1"}, "--players: 1 is not a number fr"},
+        Bad{"Players9", {"--players", "9"}, "--players: 9 is not"},
+        Bad{"PlayersWord", {"--players", "four"}, "--players: four"},
+        Bad{"PlayersNegative", {"--players=-4"}, "--players: -4"},
+        Bad{"PlayersTrailing", {"--players", "4 "}, "--players: 4 "},
+        Bad{"PlayersFraction", {"--players", "4.0"}, "--players: 4.0"},
+        Bad{"PlayersTwice", {"--players", "4", "--players", "5"}, "--players"},
+        Bad{"LevelUnknown", {"--level", "insane"}, "--level: insane is not"},
+        Bad{"LevelCase", {"--level", "Easy"}, "--level: Easy"},
+        Bad{"SeedTooBig", {"--seed", "4294967296"}, "--seed: 4294967296"},
+        Bad{"SeedHuge", {"--seed", "99999999999999999999999"}, "--seed: 999"},
+        Bad{"SeedHexEmpty", {"--seed", "0x"}, "--seed: 0x"},
+        Bad{"SizeUnlisted", {"--size", "77x40"}, "the nearest is 76x40"},
+        Bad{"SizeHuge", {"--size", "99999999999x9"}, "the nearest is 160x"},
+        Bad{"SizeOneNumber",
+            {"--size", "76"},
+            "--size: 76 is not WIDTHxHEIGHT"},
+        Bad{"SizeEmptySide", {"--size", "76x"}, "--size: 76x is not"},
+        Bad{"SizeNoWidth", {"--size", "x40"}, "--size: x40 is not"},
+        Bad{"SizeThree", {"--size", "76x40x2"}, "--size: 76x40x2 is not"},
+        Bad{"Frames0", {"--headless", "--frames", "0"}, "--frames: 0 is not"},
+        Bad{"FramesTooMany",
+            {"--headless", "--frames", "5000001"},
+            "--frames: 5000001"},
+        Bad{"FramesAlone", {"--frames", "5"}, "--frames: only with --headless"},
+        Bad{"ReplaySeed", {"--replay", "f", "--seed", "1"}, "--seed: not with"},
+        Bad{"ReplaySize", {"--replay", "f", "--size", "38x20"}, "--size: not"},
+        Bad{"ReplayPlayers", {"--replay", "f", "--players", "3"}, "--players:"},
+        Bad{"ReplayLevel", {"--replay", "f", "--level", "easy"}, "--level:"},
+        Bad{"ReplayFrames",
+            {"--headless", "--replay", "f", "--frames", "9"},
+            "--frames: not with --replay"},
+        Bad{"ReplayRecord", {"--replay", "f", "--record", "g"}, "--record:"},
+        Bad{"PartialAlone", {"--partial"}, "--partial: only with --replay"},
+        Bad{"RecordEmpty", {"--record", ""}, "--record"},
+        Bad{"ReplayEmpty", {"--replay="}, "--replay"},
+        Bad{"NoTerminal", {"--seed", "5"}, "--headless: missing", false},
+        Bad{"ReplayNoTerminal", {"--replay", "f"}, "--headless", false}),
+    [](const auto& row) { return row.param.name; });
+
+}  // namespace
+}  // namespace parlor::solo
