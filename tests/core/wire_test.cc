@@ -4,18 +4,12 @@
 
 #include <string>
 
+#include "support/hex.h"
+
 namespace parlor::lockstep {
 namespace {
 
-std::string Hex(std::span<const std::byte> bytes) {
-  std::string text;
-  for (std::byte byte : bytes) {
-    constexpr char kDigits[] = "0123456789abcdef";
-    text += kDigits[std::to_integer<int>(byte) >> 4];
-    text += kDigits[std::to_integer<int>(byte) & 15];
-  }
-  return text;
-}
+using test::Hex;
 
 struct GoldenRow {
   const char* name;

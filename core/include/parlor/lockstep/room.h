@@ -8,8 +8,13 @@
 // kick) stay unknown to it from then on: their late messages and closes do
 // nothing.
 //
+// Every call that has a `now` first acts on the deadlines at or before it, so
+// what a room does depends on when things happened, not on how late its alarm
+// was called: a token dies with its hold, whichever comes first afterwards.
+//
 // One thread. No clock, no timer, no allocation after construction; what it
-// has to say goes to Connection::Send, which never calls back.
+// has to say goes to the reliable lane by Connection::Send, which never calls
+// back.
 #ifndef PARLOR_LOCKSTEP_ROOM_H_
 #define PARLOR_LOCKSTEP_ROOM_H_
 
@@ -31,7 +36,7 @@
 namespace parlor::lockstep {
 
 // Every member keeps its Limit of limits.h; ValidateOptions says which does
-// not, by the flag's name.
+// not, by the limit's name.
 struct RoomOptions {
   std::int64_t hold_ms = limits::kHoldMs.fallback;
   std::int64_t lobby_ms = limits::kLobbyMs.fallback;
@@ -41,7 +46,7 @@ struct RoomOptions {
   std::int64_t message_burst = limits::kMessageBurst.fallback;
   // The match's seed; drawn from the entropy when absent. For replays and for
   // players who choose one.
-  std::optional<std::uint32_t> seed;
+  std::optional<std::uint32_t> seed = std::nullopt;
 };
 
 absl::Status ValidateOptions(const RoomOptions& options);
@@ -56,7 +61,7 @@ enum class Outcome : std::uint8_t {
 // Counted over the room's life. Each is one reason; nothing is counted twice.
 struct RoomCounters {
   std::uint64_t relayed = 0;    // INPUT and HASH taken and passed on
-  std::uint64_t delivered = 0;  // copies of them handed to connections
+  std::uint64_t delivered = 0;  // copies of them that connections took
   std::uint64_t stale = 0;      // frame not above the seat's last
   std::uint64_t ignored = 0;    // unknown, room-only or out-of-phase kinds
   std::uint64_t kicked_rate = 0;
@@ -80,29 +85,35 @@ class Room {
   Room(const Room&) = delete;
   Room& operator=(const Room&) = delete;
 
-  // Seats a new connection at the lowest free seat, or closes it 4000.
+  // Seats a new connection, which has no seat here, at the lowest free seat,
+  // or closes it 4000. The seat that fills the room, or the count a START
+  // waits for, begins the match: the seats taken become 0..k-1.
   Outcome Join(TimePoint now, Connection& connection);
 
   // Seats a connection that offers a token: 1..8 hexadecimal digits. Anything
   // else, 0, and a token that no seat has: closed 4002, and nothing else
-  // changes.
+  // changes. The connection that is in the seat, if any, is closed 4001.
   Outcome Resume(TimePoint now, Connection& connection, std::string_view token);
 
-  // Events of connections. Of one without a seat here they do nothing.
+  // Events of connections. Of one without a seat here they do nothing. The
+  // lane a message came by does not matter.
   void OnMessage(TimePoint now, Connection& connection, MessageKind kind,
                  std::span<const std::byte> bytes);
   void OnControl(TimePoint now, Connection& connection);
   void OnClose(TimePoint now, Connection& connection, CloseCode code);
 
-  // Puts a seat out: its connection is closed with `reason`, the others hear
-  // LEAVE (or LOBBY). Does nothing to a seat that nobody has.
+  // Puts a seat out, a held one too: its connection is closed with `reason`,
+  // the others hear LEAVE (or LOBBY). Does nothing to a seat that nobody has.
   void Kick(TimePoint now, int seat, CloseReason reason);
 
   // Closes every connection with `reason` and ends the room.
   void End(CloseReason reason);
 
   // Acts on every deadline at or before `now`. Call it when next_alarm() has
-  // come; calling it early or late is harmless.
+  // come; calling it early or late is harmless. Deadlines are acted on in the
+  // order of their time. At one instant the room's come before the seats':
+  // lobby or idle, then lifetime (each ends the room, so that nothing follows
+  // it), then the ends of holds, by seat.
   void OnAlarm(TimePoint now);
 
   // No deadline is before this. It may have moved earlier after any call, and
@@ -123,7 +134,56 @@ class Room {
 
  private:
   struct Seat;
-  // For whoever implements it.
+
+  // The next thing that time alone will do.
+  struct Deadline {
+    TimePoint at = kNever;
+    int seat = -1;  // whose hold ends; -1: the room ends, with `reason`
+    CloseReason reason{};
+  };
+
+  void Advance(TimePoint now) {
+    if (now >= alarm_) OnAlarm(now);
+  }
+  Deadline NextDeadline() const;
+
+  bool TakeFromRate(TimePoint now, int seat);
+  void OnLobbyMessage(TimePoint now, int seat, const Message& message);
+  void OnMatchMessage(TimePoint now, int seat, MessageBytes bytes);
+
+  bool Ready() const;
+  void Begin(TimePoint now);
+  void DrawTokens();
+  int SeatOfToken(std::uint32_t token) const;
+  void TellState(Connection& connection, int seat) const;
+
+  void Drop(TimePoint now, int seat);
+  void Leave(int seat);
+  void PutOut(int seat, CloseReason reason);
+
+  Message About(Kind kind, int seat) const;
+  Message WelcomeFor(int seat) const;
+  void TellOthers(int seat, const Message& message) const;
+  void TellLobby() const;
+
+  // The seats' connections, null for a seat that is free, held or left. Apart
+  // from the seats, so that finding one reads few cache lines.
+  std::array<Connection*, limits::kSeats.ceiling> connections_{};
+  std::unique_ptr<Seat[]> seats_;
+  int players_;
+  Phase phase_ = Phase::kLobby;
+  TimePoint alarm_;
+  TimePoint last_relayed_{};  // or the start
+  RoomCounters counters_;
+
+  const RoomOptions options_;
+  Entropy& entropy_;
+  const int opened_for_;
+  const TimePoint opened_at_;
+  const std::uint32_t seed_;
+  const std::int64_t refill_ns_;  // fills an empty message rate
+  int start_at_ = 0;              // a pending START's count; 0: none is pending
+  std::uint8_t mode_ = 0;
 };
 
 }  // namespace parlor::lockstep

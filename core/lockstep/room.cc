@@ -1,0 +1,466 @@
+#include "parlor/lockstep/room.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <cstring>
+
+#include "parlor/check.h"
+#include "parlor/constant_time.h"
+
+namespace parlor::lockstep {
+namespace {
+
+// A seat's message rate is counted in billionths of a message: one nanosecond
+// at a rate of one message a second. So no rate is rounded.
+constexpr std::int64_t kOneMessage = 1'000'000'000;
+
+// What a resumed seat is sent of every other seat.
+constexpr std::size_t kRecentInputs = 64;
+
+Duration Milliseconds(std::int64_t ms) { return std::chrono::milliseconds(ms); }
+
+SendResult SendTo(Connection& connection, const MessageBytes& bytes) {
+  return connection.Send(Lane::kReliable, MessageKind::kBinary, bytes);
+}
+
+// 0, which no seat has, for anything that is not a token.
+std::uint32_t ParseToken(std::string_view text) {
+  if (text.empty() || text.size() > 8) return 0;
+  std::uint32_t token = 0;
+  const char* const end = text.data() + text.size();
+  const auto [at, error] = std::from_chars(text.data(), end, token, 16);
+  return error == std::errc() && at == end ? token : 0;
+}
+
+}  // namespace
+
+// What a seat keeps while connections come and go. What every message touches
+// stands first.
+struct Room::Seat {
+  std::int64_t credit = 0;  // of the message rate, at credit_at
+  TimePoint credit_at{};
+  // The last frame relayed, of INPUT and of HASH; -1 below every frame.
+  std::array<std::int64_t, 2> last_frame{-1, -1};
+  std::uint64_t inputs = 0;  // relayed; the last 64 are in recent
+  std::uint32_t token = 0;   // 0 before the start and once the seat is left
+  bool held = false;
+  bool left = false;
+  bool ever_away = false;
+  TimePoint hold_end{};
+  std::array<MessageBytes, kRecentInputs> recent;  // by inputs % 64
+
+  std::int64_t& last_of(Kind kind) {
+    return last_frame[kind == Kind::kInput ? 0 : 1];
+  }
+};
+
+absl::Status ValidateOptions(const RoomOptions& options) {
+  const struct {
+    const Limit& limit;
+    std::int64_t value;
+  } rows[] = {
+      {limits::kHoldMs, options.hold_ms},
+      {limits::kLobbyMs, options.lobby_ms},
+      {limits::kIdleMs, options.idle_ms},
+      {limits::kLifetimeMs, options.lifetime_ms},
+      {limits::kMessageRate, options.message_rate_per_s},
+      {limits::kMessageBurst, options.message_burst},
+  };
+  for (const auto& row : rows) {
+    absl::Status status = CheckLimit(row.limit, row.limit.name, row.value);
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+Room::Room(TimePoint now, int players, const RoomOptions& options,
+           Entropy& entropy)
+    : players_(players),
+      options_(options),
+      entropy_(entropy),
+      opened_for_(players),
+      opened_at_(now),
+      seed_(options.seed ? *options.seed : entropy.Draw32()),
+      refill_ns_(options.message_burst * kOneMessage /
+                     options.message_rate_per_s +
+                 1) {
+  PARLOR_CHECK(players >= 1 && players <= limits::kSeats.ceiling);
+  PARLOR_CHECK(ValidateOptions(options).ok());
+  static_assert(sizeof(Room) <= 2 * 1024 && sizeof(Seat) <= 1024);
+  seats_ = std::make_unique<Seat[]>(static_cast<std::size_t>(players));
+  alarm_ = NextDeadline().at;
+}
+
+Room::~Room() = default;
+
+// --- Joining and coming back
+
+Outcome Room::Join(TimePoint now, Connection& connection) {
+  Advance(now);
+  PARLOR_CHECK(SeatOf(connection) < 0);
+  if (phase_ != Phase::kLobby) {
+    connection.Close(CloseReason::kRoomFull);
+    return Outcome::kRoomFull;
+  }
+  // A lobby has a free seat: the last one taken begins the match.
+  int seat = 0;
+  while (connections_[seat] != nullptr) ++seat;
+  PARLOR_CHECK(seat < players_);
+  connections_[seat] = &connection;
+  seats_[seat].credit = options_.message_burst * kOneMessage;
+  seats_[seat].credit_at = now;
+  if (Ready()) {
+    Begin(now);
+  } else {
+    TellLobby();
+  }
+  return Outcome::kSeated;
+}
+
+bool Room::Ready() const {
+  const int taken = seated();
+  return taken == players_ || (start_at_ > 0 && taken >= start_at_);
+}
+
+// The seats taken become 0..k-1, in seat order. Nobody may keep a number from
+// before this: a stale one would let a seat speak as another.
+void Room::Begin(TimePoint now) {
+  int taken = 0;
+  for (int seat = 0; seat < players_; ++seat) {
+    if (connections_[seat] == nullptr) continue;
+    connections_[taken] = connections_[seat];
+    // Nothing else of a seat is set before the start.
+    seats_[taken].credit = seats_[seat].credit;
+    seats_[taken].credit_at = seats_[seat].credit_at;
+    ++taken;
+  }
+  std::fill(connections_.begin() + taken, connections_.end(), nullptr);
+  players_ = taken;
+  phase_ = Phase::kPlaying;
+  last_relayed_ = now;
+  alarm_ = std::min(alarm_, now + Milliseconds(options_.idle_ms));
+  DrawTokens();
+  for (int seat = 0; seat < players_; ++seat) {
+    SendTo(*connections_[seat], Encode(WelcomeFor(seat)));
+  }
+}
+
+// One token twice would let a seat resume into another's.
+void Room::DrawTokens() {
+  for (int seat = 0; seat < players_; ++seat) {
+    std::uint32_t token = 0;
+    while (token == 0 || SeatOfToken(token) >= 0) token = entropy_.Draw32();
+    seats_[seat].token = token;
+  }
+}
+
+// Compares with every seat, found or not: how long it takes says nothing about
+// how near a guess came.
+int Room::SeatOfToken(std::uint32_t token) const {
+  int found = -1;
+  for (int seat = 0; seat < players_; ++seat) {
+    if (ConstantTimeEquals(token, seats_[seat].token)) found = seat;
+  }
+  return found;
+}
+
+Outcome Room::Resume(TimePoint now, Connection& connection,
+                     std::string_view token) {
+  Advance(now);
+  PARLOR_CHECK(SeatOf(connection) < 0);
+  const std::uint32_t offered = ParseToken(token);
+  const int seat = offered == 0 ? -1 : SeatOfToken(offered);
+  if (seat < 0) {
+    connection.Close(CloseReason::kSeatGone);
+    return Outcome::kSeatGone;
+  }
+  // The old link may look alive here long after it died there: the token is
+  // what says who sits in the seat.
+  if (connections_[seat] != nullptr) {
+    connections_[seat]->Close(CloseReason::kResumed);
+  }
+  connections_[seat] = &connection;
+  seats_[seat].held = false;
+
+  SendTo(connection, Encode(WelcomeFor(seat)));
+  SendTo(connection, Encode(About(Kind::kResume, seat)));
+  for (int other = 0; other < players_; ++other) {
+    if (other == seat) continue;
+    const Seat& from = seats_[other];
+    std::uint64_t i =
+        from.inputs > kRecentInputs ? from.inputs - kRecentInputs : 0;
+    for (; i < from.inputs; ++i) {
+      SendTo(connection, from.recent[i % kRecentInputs]);
+    }
+  }
+  for (int other = 0; other < players_; ++other) {
+    if (other != seat) TellState(connection, other);
+  }
+  TellOthers(seat, About(Kind::kResume, seat));
+  return Outcome::kSeated;
+}
+
+// Nobody can know what the seat's old connection still delivered, so what the
+// others went through is told on every resume.
+void Room::TellState(Connection& connection, int seat) const {
+  const Seat& state = seats_[seat];
+  if (state.left) {
+    SendTo(connection, Encode(About(Kind::kLeave, seat)));
+  } else if (state.held) {
+    SendTo(connection, Encode(About(Kind::kAway, seat)));
+  } else if (state.ever_away) {
+    SendTo(connection, Encode(About(Kind::kResume, seat)));
+  }
+}
+
+// --- Messages
+
+void Room::OnMessage(TimePoint now, Connection& connection, MessageKind kind,
+                     std::span<const std::byte> bytes) {
+  Advance(now);
+  const int seat = SeatOf(connection);
+  if (seat < 0 || !TakeFromRate(now, seat)) return;
+  if (kind != MessageKind::kBinary || bytes.size() != kMessageSize) {
+    ++counters_.kicked_size;
+    PutOut(seat, CloseReason::kMessageSize);
+    return;
+  }
+  if (phase_ == Phase::kLobby) {
+    OnLobbyMessage(now, seat, Decode(bytes.first<kMessageSize>()));
+    return;
+  }
+  MessageBytes own;
+  std::memcpy(own.data(), bytes.data(), own.size());
+  OnMatchMessage(now, seat, own);
+}
+
+void Room::OnControl(TimePoint now, Connection& connection) {
+  Advance(now);
+  const int seat = SeatOf(connection);
+  if (seat >= 0) TakeFromRate(now, seat);
+}
+
+// False when the seat is over its rate, and out.
+bool Room::TakeFromRate(TimePoint now, int seat) {
+  Seat& state = seats_[seat];
+  PARLOR_DCHECK(now >= state.credit_at);
+  const std::int64_t passed =
+      std::min<std::int64_t>((now - state.credit_at).count(), refill_ns_);
+  state.credit = std::min(state.credit + passed * options_.message_rate_per_s,
+                          options_.message_burst * kOneMessage);
+  state.credit_at = now;
+  if (state.credit < kOneMessage) {
+    ++counters_.kicked_rate;
+    PutOut(seat, CloseReason::kMessageRate);
+    return false;
+  }
+  state.credit -= kOneMessage;
+  return true;
+}
+
+void Room::OnLobbyMessage(TimePoint now, int seat, const Message& message) {
+  if (message.kind != Kind::kStart || seat != 0) {
+    ++counters_.ignored;
+    return;
+  }
+  start_at_ = std::max<int>(message.players, 1);
+  mode_ = message.mode;
+  if (Ready()) Begin(now);
+}
+
+// The hot path: everything above and this runs once a message, the loop's body
+// once a seat.
+void Room::OnMatchMessage(TimePoint now, int seat, MessageBytes bytes) {
+  const Message message = Decode(bytes);
+  if (message.kind != Kind::kInput && message.kind != Kind::kHash) {
+    ++counters_.ignored;
+    return;
+  }
+  Seat& state = seats_[seat];
+  // First write wins: a seat cannot give two seats two inputs for one frame.
+  if (message.frame <= state.last_of(message.kind)) {
+    ++counters_.stale;
+    return;
+  }
+  state.last_of(message.kind) = message.frame;
+  // Nobody speaks for another seat.
+  bytes[1] = static_cast<std::byte>(seat);
+  if (message.kind == Kind::kInput) {
+    state.recent[state.inputs++ % kRecentInputs] = bytes;
+  }
+  last_relayed_ = now;
+  ++counters_.relayed;
+  for (int other = 0; other < players_; ++other) {
+    Connection* const to = connections_[other];
+    if (to == nullptr || other == seat) continue;
+    if (SendTo(*to, bytes) == SendResult::kQueued) ++counters_.delivered;
+  }
+}
+
+// --- Going away
+
+void Room::OnClose(TimePoint now, Connection& connection, CloseCode code) {
+  Advance(now);
+  const int seat = SeatOf(connection);
+  if (seat < 0) return;
+  // Before the start there is no token to come back with.
+  if (IsDrop(code) && phase_ == Phase::kPlaying && options_.hold_ms > 0) {
+    Drop(now, seat);
+  } else {
+    Leave(seat);
+  }
+}
+
+void Room::Drop(TimePoint now, int seat) {
+  connections_[seat] = nullptr;
+  Seat& state = seats_[seat];
+  state.held = true;
+  state.ever_away = true;
+  state.hold_end = now + Milliseconds(options_.hold_ms);
+  alarm_ = std::min(alarm_, state.hold_end);
+  TellOthers(seat, About(Kind::kAway, seat));
+}
+
+void Room::Leave(int seat) {
+  connections_[seat] = nullptr;
+  if (phase_ == Phase::kLobby) {
+    if (seat == 0) {
+      // A START without its host would let a stranger's join begin the match.
+      start_at_ = 0;
+      mode_ = 0;
+    }
+    TellLobby();
+  } else {
+    Seat& state = seats_[seat];
+    state.held = false;
+    state.left = true;
+    state.token = 0;
+    TellOthers(seat, About(Kind::kLeave, seat));
+  }
+  if (seated() + held() > 0) return;
+  phase_ = Phase::kEnded;
+  alarm_ = kNever;
+}
+
+void Room::PutOut(int seat, CloseReason reason) {
+  if (connections_[seat] != nullptr) connections_[seat]->Close(reason);
+  Leave(seat);
+}
+
+void Room::Kick(TimePoint now, int seat, CloseReason reason) {
+  Advance(now);
+  if (seat < 0 || seat >= players_) return;
+  if (connections_[seat] != nullptr || seats_[seat].held) PutOut(seat, reason);
+}
+
+void Room::End(CloseReason reason) {
+  for (int seat = 0; seat < players_; ++seat) {
+    if (connections_[seat] != nullptr) connections_[seat]->Close(reason);
+    connections_[seat] = nullptr;
+    seats_[seat].held = false;
+    seats_[seat].token = 0;
+  }
+  phase_ = Phase::kEnded;
+  alarm_ = kNever;
+}
+
+// --- Deadlines
+
+void Room::OnAlarm(TimePoint now) {
+  while (phase_ != Phase::kEnded) {
+    const Deadline next = NextDeadline();
+    alarm_ = next.at;
+    if (next.at > now) return;
+    if (next.seat < 0) {
+      End(next.reason);
+    } else {
+      Leave(next.seat);
+    }
+  }
+}
+
+// At one instant the one considered first wins.
+Room::Deadline Room::NextDeadline() const {
+  Deadline next;
+  const auto consider = [&next](TimePoint at, int seat, CloseReason reason) {
+    if (at < next.at) next = {at, seat, reason};
+  };
+  if (phase_ == Phase::kLobby) {
+    consider(opened_at_ + Milliseconds(options_.lobby_ms), -1,
+             CloseReason::kRoomNotFilled);
+  } else {
+    consider(last_relayed_ + Milliseconds(options_.idle_ms), -1,
+             CloseReason::kRoomIdle);
+  }
+  consider(opened_at_ + Milliseconds(options_.lifetime_ms), -1,
+           CloseReason::kRoomTimeUp);
+  for (int seat = 0; seat < players_; ++seat) {
+    if (seats_[seat].held) consider(seats_[seat].hold_end, seat, {});
+  }
+  return next;
+}
+
+// --- What it says
+
+// LEAVE, AWAY and RESUME name a seat and the match's count, and nothing else.
+Message Room::About(Kind kind, int seat) const {
+  return {.kind = kind,
+          .slot = static_cast<std::uint8_t>(seat),
+          .players = static_cast<std::uint8_t>(players_)};
+}
+
+Message Room::WelcomeFor(int seat) const {
+  Message message = About(Kind::kWelcome, seat);
+  message.mode = mode_;
+  message.frame = seed_;
+  message.value = seats_[seat].token;
+  return message;
+}
+
+void Room::TellOthers(int seat, const Message& message) const {
+  const MessageBytes bytes = Encode(message);
+  for (int other = 0; other < players_; ++other) {
+    if (other == seat || connections_[other] == nullptr) continue;
+    SendTo(*connections_[other], bytes);
+  }
+}
+
+void Room::TellLobby() const {
+  Message message{.kind = Kind::kLobby,
+                  .players = static_cast<std::uint8_t>(players_),
+                  .mode = static_cast<std::uint8_t>(seated())};
+  for (int seat = 0; seat < players_; ++seat) {
+    if (connections_[seat] == nullptr) continue;
+    message.slot = static_cast<std::uint8_t>(seat);
+    SendTo(*connections_[seat], Encode(message));
+  }
+}
+
+// --- What it is asked
+
+int Room::seated() const {
+  return players_ -
+         static_cast<int>(std::count(connections_.begin(),
+                                     connections_.begin() + players_, nullptr));
+}
+
+int Room::held() const {
+  return static_cast<int>(
+      std::count_if(seats_.get(), seats_.get() + players_,
+                    [](const Seat& seat) { return seat.held; }));
+}
+
+int Room::SeatOf(const Connection& connection) const {
+  for (int seat = 0; seat < players_; ++seat) {
+    if (connections_[seat] == &connection) return seat;
+  }
+  return -1;
+}
+
+std::size_t Room::memory_bytes() const {
+  return sizeof(Room) + static_cast<std::size_t>(opened_for_) * sizeof(Seat);
+}
+
+}  // namespace parlor::lockstep
