@@ -19,6 +19,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "parlor/connection.h"
@@ -66,7 +67,7 @@ enum class LeftSeat : std::uint8_t {
 
 struct PeerOptions {
   int delay = 2;        // frames between an input and its use, 1..31
-  int hash_every = 30;  // frames between two HASHes, 1 or more
+  int hash_every = 30;  // frames between two HASHes, 1..100,000
   LeftSeat left_seat = LeftSeat::kBot;
   // Coming back after a drop: tries, the first wait (doubling), and how long
   // one try may take to open. 250 ms x (1+2+4+8+16+32) = 15.75 s, inside the
@@ -138,30 +139,127 @@ class Peer final : private ConnectionHandler {
   void Leave();
 
   void OnAlarm(TimePoint now);
-  TimePoint next_alarm() const;
+  TimePoint next_alarm() const { return alarm_; }
 
-  PeerState state() const;
-  int seat() const;    // -1 before the lobby
-  int size() const;    // the room's
-  int seated() const;  // in the lobby
-  const std::optional<Match>& match() const;
-  std::uint32_t frame() const;  // the next frame to run
-  std::uint32_t lost() const;   // mask: seats that are gone (LEAVE)
-  std::uint32_t away() const;   // mask: seats that are held; the own one too
-  std::uint32_t bots() const;   // mask: seats a bot has taken already
-  std::int64_t desync() const;  // first frame whose hashes differed, or -1
-  int desync_seat() const;      // whose, or -1
-  const PeerCounters& counters() const;
+  PeerState state() const { return state_; }
+  int seat() const { return seat_; }      // -1 before the lobby
+  int size() const { return size_; }      // the room's
+  int seated() const { return seated_; }  // in the lobby
+  const std::optional<Match>& match() const { return match_; }
+  std::uint32_t frame() const { return frame_; }  // the next frame to run
+  // Masks of seats: gone (LEAVE); held (AWAY), the own one too while it tries
+  // to come back; and played by a bot at frame().
+  std::uint32_t lost() const { return lost_; }
+  std::uint32_t away() const { return away_; }
+  std::uint32_t bots() const;
+  // The first frame whose hashes differed and whose differed, or -1.
+  std::int64_t desync() const { return desync_; }
+  int desync_seat() const { return desync_seat_; }
+  const PeerCounters& counters() const { return counters_; }
 
-  PeerEnd end() const;
-  CloseCode end_code() const;
-  std::uint16_t end_refusal() const;  // HTTP status, 0 if there was none
+  PeerEnd end() const { return end_; }
+  CloseCode end_code() const { return end_code_; }
+  // The HTTP status, 0 if there was none.
+  std::uint16_t end_refusal() const { return end_refusal_; }
   // In words, for a player: "seat 2 plays another build of this game, or with
   // other options". A peer's own words are never part of it.
-  std::string_view end_text() const;
+  std::string_view end_text() const { return end_text_; }
 
  private:
-  // For whoever implements it.
+  struct Seat;
+  // Own words by frame: a resend goes back delay + 1 frames, and the newest
+  // word is `delay` ahead. While down against seats that ran far ahead, older
+  // words are lost with the frames that ran.
+  static constexpr std::uint32_t kOwnWords = 128;
+
+  void OnOpen(TimePoint now, Connection& connection) override;
+  void OnMessage(TimePoint now, Connection& connection, Lane lane,
+                 MessageKind kind, std::span<const std::byte> bytes) override;
+  void OnClose(TimePoint now, Connection& connection,
+               const CloseEvent& event) override;
+
+  // By phase: what a message means before, while and between matches.
+  void OnLobbyMessage(TimePoint now, const Message& message);
+  void OnMatchMessage(const Message& message);
+  void OnResumeMessage(const Message& message);
+
+  void OnWelcome(TimePoint now, const Message& message);
+  void OnInput(const Message& message);
+  void OnGap(int seat, Seat& from);
+  void OnHash(const Message& message);
+  void OnLeave(int seat);
+  void OnOwnResume();
+
+  void AskInput();
+  void SendInputs(TimePoint now);
+  void StartResend(TimePoint now);
+  void ResendHashes(TimePoint now);
+  bool CanRun() const;
+  void Run();
+  void TakeHash(TimePoint now);
+  void SendHash(TimePoint now, std::uint32_t frame, std::uint32_t hash);
+  void Compare(int seat, std::uint32_t frame, std::uint32_t own,
+               std::uint32_t theirs);
+
+  void Connect(TimePoint now);
+  void ScheduleTry(TimePoint now, CloseCode code);
+  bool HasBudget(TimePoint now) const;
+  void Send(TimePoint now, const Message& message);
+  // Closes with `reason` where a connection is open, and stays in kEnded.
+  void End(PeerEnd end, CloseReason reason, std::string text);
+  void Ended(PeerEnd end, CloseCode code, std::string text);
+
+  std::uint32_t Bit(int seat) const { return std::uint32_t{1} << seat; }
+  std::uint32_t delay() const {
+    return static_cast<std::uint32_t>(options_.delay);
+  }
+  bool InMatch() const {
+    return state_ == PeerState::kPlaying || state_ == PeerState::kReconnecting;
+  }
+
+  Connector& connector_;
+  Game& game_;
+  const PeerOptions options_;
+  Random jitter_;
+
+  PeerState state_ = PeerState::kIdle;
+  PeerEnd end_ = PeerEnd::kNone;
+  CloseCode end_code_ = 0;
+  std::uint16_t end_refusal_ = 0;
+  std::string end_text_;
+
+  // The one connection: until its OnClose came, or its try was given up.
+  std::unique_ptr<Connection> connection_;
+  Hello hello_;
+  std::uint32_t token_ = 0;
+  bool welcomed_ = false;     // on this connection
+  int tries_ = 0;             // begun since the link was lost
+  TimePoint alarm_ = kNever;  // a try's end, or the next try's begin
+  TimePoint budget_{};        // GCRA: when all that was sent is paid
+
+  int seat_ = -1;
+  int size_ = 0;
+  int seated_ = 0;
+  std::optional<Match> match_;
+  std::vector<Seat> seats_;
+  std::uint32_t frame_ = 0;
+  std::uint32_t lost_ = 0;
+  std::uint32_t away_ = 0;
+  std::int64_t desync_ = -1;
+  int desync_seat_ = -1;
+  PeerCounters counters_;
+
+  // Own inputs. Frames [.., said_end_) were asked from the game; those below
+  // sent_end_ were given to a connection once; send_next_ goes on the wire
+  // next. A resend sets it back, and newer inputs wait their turn behind: one
+  // of them sent first would kill the older frames for good.
+  std::array<std::uint32_t, kOwnWords> words_{};
+  std::uint32_t said_end_ = 0;
+  std::uint32_t sent_end_ = 0;
+  std::uint32_t send_next_ = 0;
+  std::uint32_t resend_end_ = 0;  // below: under the send budget
+  bool resend_wanted_ = false;
+  bool hashes_wanted_ = false;  // the own link was lost: hashes may be as well
 };
 
 }  // namespace parlor::lockstep
