@@ -8,8 +8,18 @@
 // allocates. Between two threads no message takes a lock; a lock is taken only
 // to wake a pump that had nothing to do.
 //
-// A pipe's memory is at most its lanes' limits and one chunk a direction, and
-// a few hundred bytes until the first message.
+// A pipe takes a few hundred bytes until the first message. From then on a
+// direction keeps a chunk of 1 KiB, and as many more as its reliable lane ever
+// filled: at most the lane's limit and one chunk, as long as messages are small
+// beside a chunk (which grow with the queue, up to 64 KiB), and never more than
+// twice the limit. The state lane keeps three times its largest message.
+//
+// Close, here: the code travels behind what was queued. When both ends close
+// before either has heard of the other, each reports its own code with by_us,
+// at its next pump. A code that the linger's end, an Abort or the end's
+// destruction overtook is lost: the other end sees 1006, without the messages
+// it had not taken. A message that would take the lane over its limit after the
+// other end has closed or gone is dropped with kClosed: the pump tells why.
 #ifndef PARLOR_TRANSPORTS_MEMORY_PIPE_H_
 #define PARLOR_TRANSPORTS_MEMORY_PIPE_H_
 
@@ -24,6 +34,14 @@
 
 namespace parlor {
 
+namespace pipe_internal {
+class Pump;
+}
+
+// What a message counts beside its bytes: at least what its header and its
+// padding take.
+inline constexpr std::size_t kPipeMessageOverhead = 8;
+
 struct PipeOptions {
   // Of each direction. A message counts with kPipeMessageOverhead.
   std::size_t reliable_bytes_max =
@@ -35,6 +53,8 @@ struct PipeOptions {
   std::int64_t linger_ms = limits::kLingerMs.fallback;
 };
 
+struct PipePair;
+
 // Runs the callbacks of the ends bound to it. Not movable; one thread.
 // Destroyed after all its ends.
 class PipePump {
@@ -45,23 +65,31 @@ class PipePump {
   PipePump& operator=(const PipePump&) = delete;
 
   // Called, on the sender's thread, when this pump had nothing to do and now
-  // has. It must not call into a connection or a pump: post a task, write to
-  // an eventfd, notify a condition. Set before the first pipe is made.
+  // has, once for each Pump at most. It must not call into a connection or a
+  // pump: post a task, write to an eventfd, notify a condition. It is not
+  // called for what a Pump left behind at `messages_max` (has_ready says so)
+  // nor for next_alarm. Set before the first pipe is made.
   void SetWake(std::function<void()> wake);
 
   // Runs what was there when it began, at most `messages_max` messages (the
-  // rest waits for the next call). Returns how many callbacks ran. Not
-  // reentrant.
+  // rest waits for the next call, and an end that was cut short for its turn
+  // behind the others). Returns how many callbacks ran. Not reentrant.
   std::size_t Pump(TimePoint now, std::size_t messages_max = SIZE_MAX);
 
-  // True when a Pump would find something.
+  // True when a Pump would find something. For the pump's own thread.
   bool has_ready() const;
 
   // When the next linger ends: pump then, even if nothing is ready.
   TimePoint next_alarm() const;
 
  private:
-  // For whoever implements it.
+  friend PipePair MakePipe(PipePump& first, PipePump& second,
+                           const PipeOptions& options);
+  friend std::unique_ptr<Connection> MakeRefusedPipe(PipePump& pump,
+                                                     std::uint16_t status);
+
+  // Outlives this object while an end on another thread may reach for it.
+  std::shared_ptr<pipe_internal::Pump> pump_;
 };
 
 struct PipePair {

@@ -1,0 +1,174 @@
+// The two lanes of one direction of a memory pipe: a queue of records for the
+// reliable lane and a mailbox for the state lane. One producer, one consumer;
+// each method says whose it is. Neither side ever waits for the other.
+//
+// With `one_thread` producer and consumer are the same thread, and no
+// instruction with a lock prefix is spent on pretending otherwise.
+#ifndef PARLOR_TRANSPORTS_PIPE_LANE_H_
+#define PARLOR_TRANSPORTS_PIPE_LANE_H_
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
+
+#include "parlor/lane.h"
+#include "parlor/transports/memory_pipe.h"
+
+namespace parlor::pipe_internal {
+
+// Two cores must not fight over a line that only one of them writes.
+inline constexpr std::size_t kCacheLine = 64;
+
+// exchange() is a full barrier on every machine; one thread needs none.
+template <typename T>
+T Swap(std::atomic<T>& place, T value, bool one_thread) {
+  if (!one_thread) return place.exchange(value, std::memory_order_acq_rel);
+  const T old = place.load(std::memory_order_relaxed);
+  place.store(value, std::memory_order_relaxed);
+  return old;
+}
+
+// A message as the consumer finds it. `bytes` is shorter than `size` (empty)
+// when the producer knew that the receiver takes nothing as large.
+struct PipeMessage {
+  MessageKind kind;
+  std::size_t size;
+  std::span<const std::byte> bytes;
+};
+
+// Records lie end to end in linked chunks. A record is a 4-byte header (size,
+// bits below) and its bytes, padded to 4. Where the next record does not fit,
+// the header is kJump and the chunk's `next` goes on. Drained chunks go back
+// to the producer, so that a steady flow allocates nothing.
+class ReliableLane {
+ public:
+  ReliableLane(std::size_t bytes_max, bool one_thread)
+      : soft_max_(bytes_max / 2),
+        bytes_max_(bytes_max),
+        one_thread_(one_thread) {}
+  ~ReliableLane();
+  ReliableLane(const ReliableLane&) = delete;
+  ReliableLane& operator=(const ReliableLane&) = delete;
+
+  // Producer. False when the lane would go over its limit; nothing changed
+  // then. `stored` is the whole message, or nothing of it.
+  bool Append(MessageKind kind, std::size_t size,
+              std::span<const std::byte> stored);
+
+  // Producer.
+  std::size_t queued_bytes() const {
+    return static_cast<std::size_t>(tail_.load(std::memory_order_relaxed) -
+                                    head_.load(std::memory_order_acquire));
+  }
+
+  // Producer. True when the lane was above half its limit and is no more; the
+  // caller says so with MarkDrained.
+  bool has_drained() const {
+    return above_half_.load(std::memory_order_relaxed) &&
+           queued_bytes() <= bytes_max_ / 2;
+  }
+  void MarkDrained();
+
+  // Consumer: all that was appended before this call lies before the mark.
+  std::uint64_t mark() const { return tail_.load(std::memory_order_acquire); }
+  std::uint64_t position() const {
+    return head_.load(std::memory_order_relaxed);
+  }
+
+  // Consumer, position() below mark(). The view lives until Pop.
+  PipeMessage Front();
+  void Pop(const PipeMessage& message);
+
+  // Consumer, after its last Pop for now. True when the producer waits to hear
+  // that the lane has drained, and it has.
+  bool Settle();
+
+ private:
+  struct Chunk {
+    Chunk* next;
+    std::size_t capacity;
+    std::byte* bytes() { return reinterpret_cast<std::byte*>(this + 1); }
+  };
+
+  bool MakeRoom(std::size_t cost);
+  void NextChunk(std::size_t record_bytes);
+  Chunk* TakeFree(std::size_t capacity);
+  Chunk* Allocate(std::size_t capacity);
+  void Return(Chunk* chunk);
+  static void FreeAll(Chunk* chunk);
+
+  // The producer's line. The consumer reads tail_, once a pump.
+  alignas(kCacheLine) std::atomic<std::uint64_t> tail_{0};
+  std::byte* write_ = nullptr;
+  std::byte* write_end_ = nullptr;
+  std::uint64_t known_head_ = 0;  // head_, as of the last look
+  std::size_t soft_max_;          // half the limit until above it, then it
+  Chunk* write_chunk_ = nullptr;
+  Chunk* free_ = nullptr;
+  std::atomic<bool> above_half_{false};
+
+  // The consumer's line.
+  alignas(kCacheLine) std::atomic<std::uint64_t> head_{0};
+  std::byte* read_ = nullptr;
+  Chunk* read_chunk_ = nullptr;
+  std::atomic<Chunk*> returned_{nullptr};
+
+  // Written before the first record, or never again.
+  Chunk* first_chunk_ = nullptr;
+  std::size_t allocated_ = 0;  // the producer's
+  const std::size_t bytes_max_;
+  const bool one_thread_;
+};
+
+// Three slots: one the producer fills, one the consumer reads, one between
+// them, which both trade against theirs with one exchange. Slots keep their
+// memory.
+class Mailbox {
+ public:
+  explicit Mailbox(bool one_thread) : one_thread_(one_thread) {}
+
+  // Producer. True when an unread message was replaced.
+  bool Put(MessageKind kind, std::size_t size,
+           std::span<const std::byte> stored);
+
+  // Producer: what the waiting message counts, 0 if none waits.
+  std::size_t queued_bytes() const {
+    const std::uint64_t word = word_.load(std::memory_order_relaxed);
+    if ((word & kFresh) == 0) return 0;
+    return static_cast<std::size_t>(word >> kSizeShift) + kPipeMessageOverhead;
+  }
+
+  // Consumer. True when there was a new message; message() is that one then,
+  // until the next Take.
+  bool Take();
+  PipeMessage message() const;
+
+ private:
+  struct Slot {
+    std::unique_ptr<std::byte[]> bytes;
+    std::size_t capacity = 0;
+    std::size_t size = 0;
+    std::size_t stored = 0;
+    MessageKind kind = MessageKind::kBinary;
+  };
+
+  // word_: bits 0..1 the slot between, bit 2 set when it holds an unread
+  // message, the rest that message's size.
+  static constexpr std::uint64_t kIndexMask = 3;
+  static constexpr std::uint64_t kFresh = 4;
+  static constexpr int kSizeShift = 3;
+
+  std::array<Slot, 3> slots_;
+  std::uint8_t write_index_ = 0;
+  std::uint8_t read_index_ = 1;
+  const bool one_thread_;
+  std::atomic<std::uint64_t> word_{2};
+};
+
+}  // namespace parlor::pipe_internal
+
+#endif  // PARLOR_TRANSPORTS_PIPE_LANE_H_
