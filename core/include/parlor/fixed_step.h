@@ -6,6 +6,7 @@
 #ifndef PARLOR_FIXED_STEP_H_
 #define PARLOR_FIXED_STEP_H_
 
+#include <algorithm>
 #include <cstdint>
 
 #include "parlor/check.h"
@@ -21,20 +22,15 @@ class FixedStep {
     PARLOR_CHECK(rate_hz > 0 && catch_up_max > 0);
   }
 
-  // Steps due at or before `now` that were not taken yet. They count as taken.
+  // Steps due at or before `now` that were not taken yet, but no more than
+  // `catch_up_max`. All of them count as taken.
   int Take(TimePoint now) {
     if (now < next()) return 0;
-    // next() <= now, so at least one is due.
-    std::int64_t due = 1;
-    while (due <= catch_up_max_ && At(taken_ + due) <= now) ++due;
-    if (due <= catch_up_max_) {
-      taken_ += due;
-      return static_cast<int>(due);
-    }
-    const std::int64_t all = (now - start_).count() * rate_hz_ / kSecond + 1;
-    skipped_ += static_cast<std::uint64_t>(all - taken_ - catch_up_max_);
-    taken_ = all;
-    return catch_up_max_;
+    const std::int64_t due = DueBy(now) - taken_;
+    const std::int64_t made_up = std::min(due, catch_up_max_);
+    skipped_ += static_cast<std::uint64_t>(due - made_up);
+    taken_ += due;
+    return static_cast<int>(made_up);
   }
 
   TimePoint next() const { return At(taken_); }
@@ -47,6 +43,15 @@ class FixedStep {
   TimePoint At(std::int64_t n) const {
     return start_ +
            Duration(n / rate_hz_ * kSecond + n % rate_hz_ * kSecond / rate_hz_);
+  }
+
+  // How many n, from 0 on, have At(n) <= now; `now` is not before start_.
+  // At rounds down, so step n is due by t when n * 1e9 < (t + 1) * rate: the
+  // count is that product over 1e9, rounded up. Seconds and rest apart again.
+  std::int64_t DueBy(TimePoint now) const {
+    const std::int64_t time = (now - start_).count();
+    const std::int64_t rest = (time % kSecond + 1) * rate_hz_;
+    return time / kSecond * rate_hz_ + (rest + kSecond - 1) / kSecond;
   }
 
   TimePoint start_;
