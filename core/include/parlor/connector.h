@@ -18,11 +18,11 @@ namespace parlor {
 struct Hello {
   std::uint32_t room = 0;    // the number in /room/<n>
   std::int32_t players = 0;  // the size the room is to be opened with
-  std::string access;        // "invite.<code>" or "pass.<pass>"; secret
-  std::string device;        // "device.<key>", with a pass; secret
+  std::string access{};      // "invite.<code>" or "pass.<pass>"; secret
+  std::string device{};      // "device.<key>", with a pass; secret
   // A resume token as hexadecimal digits, as it was offered (the room decides
   // what is malformed); absent on a first join. Secret.
-  std::optional<std::string> resume;
+  std::optional<std::string> resume{};
 };
 
 class Connector {

@@ -9,10 +9,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 
+#include "absl/container/btree_set.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
 #include "parlor/connection.h"
 #include "parlor/connector.h"
 #include "parlor/entropy.h"
+#include "parlor/ids.h"
 #include "parlor/limits.h"
 #include "parlor/lockstep/room.h"
 #include "parlor/time.h"
@@ -36,12 +41,12 @@ class Shard {
   Shard& operator=(const Shard&) = delete;
 
   // Whether `hello` may come in, asked before its connection is answered:
-  // 0, or an HTTP status: 404 no such room number, 400 players out of range,
-  // 409 the room is open for another size, 503 no place for another room.
+  // 0, or an HTTP status: 404 the number is not in 0..rooms-1, 400 players is
+  // not in 1..seats, 409 the room is open for another size.
   std::uint16_t Admit(const Hello& hello) const;
 
   // Takes a connection whose hello was admitted: seats it, opening the room if
-  // need be, or closes it (4000, 4002).
+  // need be, or closes it (4000, 4002). A resume opens no room.
   ConnectionId Attach(TimePoint now, std::unique_ptr<Connection> connection,
                       const Hello& hello);
 
@@ -59,7 +64,21 @@ class Shard {
   const lockstep::Room* FindRoom(std::uint32_t number) const;
 
  private:
-  // For whoever implements it.
+  class Session;
+  struct Entry;
+
+  Entry& Open(TimePoint now, const Hello& hello);
+  void Settle(Entry& entry);
+
+  ShardOptions options_;
+  Entropy& entropy_;
+  // Entries and sessions sit behind pointers: they are referred to while the
+  // tables grow.
+  IdTable<RoomId, std::unique_ptr<Entry>> rooms_;
+  IdTable<ConnectionId, std::unique_ptr<Session>> sessions_;
+  absl::flat_hash_map<std::uint32_t, Entry*> by_number_;
+  // When each room wants OnAlarm; the number orders rooms of one instant.
+  absl::btree_set<std::pair<TimePoint, std::uint32_t>> alarms_;
 };
 
 }  // namespace parlor::host

@@ -1,0 +1,20 @@
+#include "parlor/host/local_connector.h"
+
+#include <utility>
+
+namespace parlor::host {
+
+std::unique_ptr<Connection> LocalConnector::Connect(
+    TimePoint now, const Hello& hello, ConnectionHandler* handler) {
+  if (const std::uint16_t refusal = shard_.Admit(hello); refusal != 0) {
+    auto refused = MakeRefusedPipe(client_, refusal);
+    refused->SetHandler(handler);
+    return refused;
+  }
+  PipePair pipe = MakePipe(client_, host_, options_);
+  pipe.first->SetHandler(handler);
+  shard_.Attach(now, std::move(pipe.second), hello);
+  return std::move(pipe.first);
+}
+
+}  // namespace parlor::host
