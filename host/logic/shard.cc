@@ -28,6 +28,7 @@ struct Shard::Entry {
   std::uint32_t number;
   RoomId id;
   TimePoint alarm = kNever;  // its place in alarms_; kNever: it has none
+  decltype(alarms_)::node_type no_alarm;  // its node, while it has none
   lockstep::Room room;
 };
 
@@ -138,23 +139,34 @@ Shard::Entry& Shard::Open(TimePoint now, const Hello& hello) {
 // room asks to be woken earlier by a lower next_alarm(); one that may sleep
 // longer is woken at the old time, and says so then.
 void Shard::Settle(Entry& entry) {
-  const bool ended = entry.room.phase() == lockstep::Room::Phase::kEnded;
-  if (!ended && entry.room.next_alarm() >= entry.alarm) return;
-  if (entry.alarm != kNever) alarms_.erase({entry.alarm, entry.number});
-  if (ended) {
+  if (entry.room.phase() == lockstep::Room::Phase::kEnded) {
+    SetAlarm(entry, kNever);
     by_number_.erase(entry.number);
     rooms_.Erase(entry.id);
-    return;
+  } else if (entry.room.next_alarm() < entry.alarm) {
+    SetAlarm(entry, entry.room.next_alarm());
   }
-  entry.alarm = entry.room.next_alarm();
-  alarms_.emplace(entry.alarm, entry.number);
+}
+
+void Shard::SetAlarm(Entry& entry, TimePoint at) {
+  auto node = entry.alarm == kNever
+                  ? std::move(entry.no_alarm)
+                  : alarms_.extract({entry.alarm, entry.number});
+  entry.alarm = at;
+  if (at == kNever) {
+    entry.no_alarm = std::move(node);
+  } else if (node.empty()) {
+    alarms_.emplace(at, entry.number);
+  } else {
+    node.value() = {at, entry.number};
+    alarms_.insert(std::move(node));
+  }
 }
 
 void Shard::OnAlarm(TimePoint now) {
   while (!alarms_.empty() && alarms_.begin()->first <= now) {
     Entry& entry = *by_number_.at(alarms_.begin()->second);
-    alarms_.erase(alarms_.begin());
-    entry.alarm = kNever;
+    SetAlarm(entry, kNever);
     entry.room.OnAlarm(now);
     PARLOR_CHECK(entry.room.next_alarm() > now);
     Settle(entry);

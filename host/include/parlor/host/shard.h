@@ -9,9 +9,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <utility>
 
-#include "absl/container/btree_set.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "parlor/connection.h"
@@ -69,6 +69,7 @@ class Shard {
 
   Entry& Open(TimePoint now, const Hello& hello);
   void Settle(Entry& entry);
+  void SetAlarm(Entry& entry, TimePoint at);
 
   ShardOptions options_;
   Entropy& entropy_;
@@ -77,8 +78,9 @@ class Shard {
   IdTable<RoomId, std::unique_ptr<Entry>> rooms_;
   IdTable<ConnectionId, std::unique_ptr<Session>> sessions_;
   absl::flat_hash_map<std::uint32_t, Entry*> by_number_;
-  // When each room wants OnAlarm; the number orders rooms of one instant.
-  absl::btree_set<std::pair<TimePoint, std::uint32_t>> alarms_;
+  // When each room wants OnAlarm; the number orders rooms of one instant. A
+  // room's node is moved, never made again: alarms allocate nothing.
+  std::set<std::pair<TimePoint, std::uint32_t>> alarms_;
 };
 
 }  // namespace parlor::host
