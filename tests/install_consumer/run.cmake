@@ -1,0 +1,79 @@
+# See CMakeLists.txt. A failing command prints its output and fails the test.
+cmake_minimum_required(VERSION 3.25)
+
+function(run)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE result
+                  OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  if(NOT result EQUAL 0)
+    message(FATAL_ERROR "${ARGN}\nfailed: ${result}\n${output}")
+  endif()
+  set(output "${output}" PARENT_SCOPE)
+endfunction()
+
+function(configure source build)
+  run(${CMAKE_COMMAND} -S ${source} -B ${build} -G ${GENERATOR}
+      -D CMAKE_CXX_COMPILER=${COMPILER} -D CMAKE_BUILD_TYPE=None
+      "-DCMAKE_CXX_FLAGS=${FLAGS}" ${ARGN})
+endfunction()
+
+function(expect_greeting program)
+  run(${program})
+  if(NOT output STREQUAL "received hello\nclosed 1000\nclosed 1000\n")
+    message(FATAL_ERROR "${program} printed:\n${output}")
+  endif()
+endfunction()
+
+# What is linked: the system's own and Abseil. Sanitizers bring more of the
+# system's.
+function(expect_system_and_abseil_only program)
+  run(ldd ${program})
+  string(REGEX MATCHALL "[^ \t\n/]+\\.so[^ \t\n]*" libraries "${output}")
+  foreach(library ${libraries})
+    if(NOT library MATCHES "^(linux-vdso|ld-linux-x86-64|ld-linux-aarch64|libc|libm|libdl|librt|libresolv|libpthread|libgcc_s|libstdc\\+\\+|libabsl_[a-z_0-9]+)\\.so")
+      message(FATAL_ERROR "${program} links ${library}")
+    endif()
+  endforeach()
+endfunction()
+
+file(REMOVE_RECURSE ${WORK})
+if(CCACHE)
+  set(ENV{CMAKE_CXX_COMPILER_LAUNCHER} ${CCACHE})
+  set(ENV{CCACHE_BASEDIR} ${SOURCE})
+  set(ENV{CCACHE_NOHASHDIR} 1)
+endif()
+
+# Installed: the library alone, moved after that, since nothing in it may name
+# the place it was installed to.
+configure(${SOURCE} ${WORK}/library
+  -DPARLOR_BUILD_HOST=OFF -DPARLOR_BUILD_SOLO=OFF -DPARLOR_BUILD_TESTS=OFF
+  -DPARLOR_BUILD_BENCH=OFF -DCMAKE_INSTALL_PREFIX=${WORK}/first)
+run(${CMAKE_COMMAND} --build ${WORK}/library)
+run(${CMAKE_COMMAND} --install ${WORK}/library)
+file(RENAME ${WORK}/first ${WORK}/prefix)
+
+file(GLOB_RECURSE exports ${WORK}/prefix/*/parlor-targets*.cmake)
+if(NOT exports)
+  message(FATAL_ERROR "no CMake package was installed")
+endif()
+foreach(export ${exports})
+  file(STRINGS ${export} lines REGEX "INTERFACE_LINK_LIBRARIES")
+  string(REGEX REPLACE "INTERFACE_LINK_LIBRARIES|[\" ]" ";" links "${lines}")
+  string(REGEX REPLACE "\\$<LINK_ONLY:([^>]*)>" "\\1" links "${links}")
+  foreach(link ${links})
+    if(NOT link MATCHES "^(absl|parlor|Threads)::")
+      message(FATAL_ERROR "the package needs ${link}")
+    endif()
+  endforeach()
+endforeach()
+
+configure(${CMAKE_CURRENT_LIST_DIR}/installed ${WORK}/installed
+  -DCMAKE_PREFIX_PATH=${WORK}/prefix)
+run(${CMAKE_COMMAND} --build ${WORK}/installed)
+expect_greeting(${WORK}/installed/consumer)
+expect_system_and_abseil_only(${WORK}/installed/consumer)
+
+# Embedded: a part of the consumer's own build.
+configure(${CMAKE_CURRENT_LIST_DIR}/embedded ${WORK}/embedded
+  -DPARLOR=${SOURCE})
+run(${CMAKE_COMMAND} --build ${WORK}/embedded --target consumer)
+expect_greeting(${WORK}/embedded/consumer)
