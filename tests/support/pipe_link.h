@@ -1,7 +1,7 @@
 // The memory pipe under the conformance suite: one pump or two, driven by the
 // deterministic executor through the wake hook and next_alarm, as a host would.
-#ifndef PARLOR_SUPPORT_PIPE_LINK_H_
-#define PARLOR_SUPPORT_PIPE_LINK_H_
+#ifndef PARLOR_TESTS_SUPPORT_PIPE_LINK_H_
+#define PARLOR_TESTS_SUPPORT_PIPE_LINK_H_
 
 #include <array>
 #include <cstddef>
@@ -80,4 +80,4 @@ class PipeLink {
 
 }  // namespace parlor
 
-#endif  // PARLOR_SUPPORT_PIPE_LINK_H_
+#endif  // PARLOR_TESTS_SUPPORT_PIPE_LINK_H_

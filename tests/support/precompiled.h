@@ -1,3 +1,6 @@
+#ifndef PARLOR_TESTS_SUPPORT_PRECOMPILED_H_
+#define PARLOR_TESTS_SUPPORT_PRECOMPILED_H_
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,3 +10,5 @@
 #include <span>
 #include <string>
 #include <vector>
+
+#endif  // PARLOR_TESTS_SUPPORT_PRECOMPILED_H_
