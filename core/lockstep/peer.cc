@@ -359,7 +359,12 @@ void Peer::OnOwnResume() {
   }
   resend_end_ = 0;  // what was left of an earlier resend is part of this one
   resend_wanted_ = true;
-  hashes_wanted_ = true;
+  // Hashes around the drop go out again, or a difference passes unseen: the
+  // one of frame 0 tells another build, and nobody sends it twice.
+  const auto every = static_cast<std::uint32_t>(options_.hash_every);
+  const std::uint32_t back = 2 * delay() + 2;
+  const std::uint32_t oldest = frame_ > back ? frame_ - back : 0;
+  hash_next_ = (oldest + every - 1) / every * every;
 }
 
 void Peer::OnMatchMessage(const Message& message) {
@@ -485,8 +490,8 @@ void Peer::Compare(int seat, std::uint32_t frame, std::uint32_t own,
 StepResult Peer::Step(TimePoint now) {
   if (!InMatch()) return StepResult::kNotPlaying;
   AskInput();
-  if (state_ == PeerState::kPlaying) SendInputs(now);
   if (!InMatch()) return StepResult::kNotPlaying;
+  if (state_ == PeerState::kPlaying) SendInputs(now);
   if (!CanRun()) {
     ++counters_.stalls;
     return StepResult::kStalled;
@@ -506,7 +511,8 @@ void Peer::AskInput() {
 void Peer::SendInputs(TimePoint now) {
   // One resend after another, never anew from within: the newest inputs get
   // their turn however many RESUMEs arrive.
-  if (resend_wanted_ && send_next_ >= resend_end_) StartResend(now);
+  if (resend_wanted_ && send_next_ >= resend_end_) StartResend();
+  SendHashes(now);
   // Words that gave way are of frames that everyone has run.
   if (said_end_ - send_next_ > kOwnWords) send_next_ = said_end_ - kOwnWords;
   for (; send_next_ < said_end_; ++send_next_) {
@@ -518,28 +524,30 @@ void Peer::SendInputs(TimePoint now) {
     if (send_next_ < sent_end_) ++counters_.resends;
     sent_end_ = std::max(sent_end_, send_next_ + 1);
   }
+  SendHashes(now);
 }
 
-void Peer::StartResend(TimePoint now) {
+void Peer::StartResend() {
   resend_wanted_ = false;
-  if (hashes_wanted_) ResendHashes(now);
   // Another seat may still lack the frame before the oldest it can be at.
   const std::uint32_t back = delay() + 1;
   send_next_ = std::max(delay(), frame_ > back ? frame_ - back : 0);
   resend_end_ = said_end_;
 }
 
-// Hashes of the frames around the drop, so that a difference does not pass
-// unseen: frame 0 tells another build, and comes only once.
-void Peer::ResendHashes(TimePoint now) {
-  hashes_wanted_ = false;
+// A hash follows the own inputs that its state was made with. If the link were
+// lost for good between the two, a bot would play those frames to the others,
+// and the hash would be a false alarm.
+void Peer::SendHashes(TimePoint now) {
   const HashRing& own = seats_[static_cast<std::size_t>(seat_)].hashes;
   const auto every = static_cast<std::uint32_t>(options_.hash_every);
-  const std::uint32_t back = 2 * delay() + 2;
-  const std::uint32_t oldest = frame_ > back ? frame_ - back : 0;
-  for (std::uint32_t f = (oldest + every - 1) / every * every; f <= frame_;
-       f += every) {
-    if (const auto hash = own.Find(f)) SendHash(now, f, *hash);
+  for (; hash_next_ <= std::min(frame_, send_next_); hash_next_ += every) {
+    const auto hash = own.Find(hash_next_);
+    if (!hash) continue;
+    Send(now, {.kind = Kind::kHash,
+               .slot = static_cast<std::uint8_t>(seat_),
+               .frame = hash_next_,
+               .value = *hash});
   }
 }
 
@@ -578,19 +586,12 @@ void Peer::TakeHash(TimePoint now) {
   const std::uint32_t own = game_.Hash();
   if (!InMatch()) return;
   seats_[static_cast<std::size_t>(seat_)].hashes.Put(frame_, own);
-  if (state_ == PeerState::kPlaying) SendHash(now, frame_, own);
+  if (state_ == PeerState::kPlaying) SendHashes(now);
   for (int s = 0; s < match_->players && InMatch(); ++s) {
     if (s == seat_) continue;
     const auto theirs = seats_[static_cast<std::size_t>(s)].hashes.Find(frame_);
     if (theirs) Compare(s, frame_, own, *theirs);
   }
-}
-
-void Peer::SendHash(TimePoint now, std::uint32_t frame, std::uint32_t hash) {
-  Send(now, {.kind = Kind::kHash,
-             .slot = static_cast<std::uint8_t>(seat_),
-             .frame = frame,
-             .value = hash});
 }
 
 bool Peer::HasBudget(TimePoint now) const {

@@ -301,9 +301,11 @@ TEST_F(PeerTest, HashesAroundTheDropAreSentAgain) {
   EXPECT_EQ(Step(), StepResult::kRan);  // the hash of 12 is said while down
   ComeBack();
   Step();
-  Texts expected = {"HASH 6", "HASH 8", "HASH 10", "HASH 12"};
-  for (const std::string& text : OwnInputs(9, 14)) expected.push_back(text);
-  EXPECT_EQ(TakeSent(), expected);
+  // Each after the inputs that its state was made with.
+  EXPECT_EQ(TakeSent(),
+            (Texts{"HASH 6", "HASH 8", "INPUT 9 1009", "INPUT 10 1010",
+                   "INPUT 11 1011", "INPUT 12 1012", "INPUT 13 1013",
+                   "INPUT 14 1014", "HASH 10", "HASH 12"}));
 }
 
 TEST_F(PeerTest, EachConnectionGetsTheWholeResend) {

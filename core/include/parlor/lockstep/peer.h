@@ -192,12 +192,11 @@ class Peer final : private ConnectionHandler {
 
   void AskInput();
   void SendInputs(TimePoint now);
-  void StartResend(TimePoint now);
-  void ResendHashes(TimePoint now);
+  void StartResend();
+  void SendHashes(TimePoint now);
   bool CanRun() const;
   void Run();
   void TakeHash(TimePoint now);
-  void SendHash(TimePoint now, std::uint32_t frame, std::uint32_t hash);
   void Compare(int seat, std::uint32_t frame, std::uint32_t own,
                std::uint32_t theirs);
 
@@ -259,7 +258,7 @@ class Peer final : private ConnectionHandler {
   std::uint32_t send_next_ = 0;
   std::uint32_t resend_end_ = 0;  // below: under the send budget
   bool resend_wanted_ = false;
-  bool hashes_wanted_ = false;  // the own link was lost: hashes may be as well
+  std::uint32_t hash_next_ = 0;  // the next own hash to send
 };
 
 }  // namespace parlor::lockstep
