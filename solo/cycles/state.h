@@ -16,6 +16,7 @@
 //    starts a round with kChargesStart.
 //  - Who enters a wall, an obstacle or a trail is out. Two who enter the same
 //    cell, or each other's, are both out: seats have no order in a crash.
+//  - The trail of who is out falls kFallFrames later, and opens the way again.
 //  - Pick-ups: a charge, or an eraser that clears all of one's own trail.
 //  - After kClosingStart the walls close in, ring after ring, so that a round
 //    lasts at most kRoundFramesMax. A cycle on a ring that closes is out.
@@ -108,6 +109,7 @@ inline constexpr int kReadyAfterFrames = kFramesPerSecond / 2;
 // How long the table waits for the others after the first ready, and how long
 // it stays when only bots play.
 inline constexpr int kRestartFrames = 10 * kFramesPerSecond;
+inline constexpr int kFallFrames = kFramesPerSecond;
 inline constexpr int kClosingStart = 30 * kFramesPerSecond;
 inline constexpr int kRoundFramesMax = 60 * kFramesPerSecond;
 
@@ -164,9 +166,9 @@ struct Cycle {
   std::uint16_t score = 0;       // of the match
   std::uint16_t round_score = 0;
   std::uint16_t kills = 0;   // rivals who crashed into this trail, in the match
-  std::uint16_t wins = 0;    // rounds survived alone, in the match
   std::uint16_t length = 0;  // cells entered in this round
   std::uint16_t plan = 0;    // beats until a wandering bot turns
+  std::uint8_t wins = 0;     // rounds survived alone, in the match
   std::uint8_t x = 0;
   std::uint8_t y = 0;
   Heading heading = Heading::kUp;
@@ -178,6 +180,7 @@ struct Cycle {
   std::uint8_t charges = 0;
   std::uint8_t boost = 0;  // beats left of the boost that is on
   Style style = Style::kHunter;
+  Level level = Level::kNormal;  // of the bot, when one plays; the match's
 };
 
 struct State {
