@@ -36,7 +36,10 @@ class RoomModel {
   // `draw` gives what the room's entropy would.
   RoomModel(Ns now, int players, const lockstep::RoomOptions& options,
             std::function<std::uint32_t()> draw)
-      : opened_at_(now), size_(players), options_(options), draw_(draw) {
+      : opened_at_(now),
+        size_(players),
+        options_(options),
+        draw_(std::move(draw)) {
     seed_ = options.seed ? *options.seed : draw_();
   }
 
@@ -112,10 +115,8 @@ class RoomModel {
       return;
     }
     std::uint32_t frame = 0;
-    for (int i = 0; i < 4; ++i) {
-      frame |= static_cast<std::uint32_t>(
-                   Byte(bytes[static_cast<std::size_t>(4 + i)]))
-               << (8 * i);
+    for (std::size_t i = 7; i >= 4; --i) {
+      frame = frame * 256 + static_cast<std::uint32_t>(Byte(bytes[i]));
     }
     Sitter& sitter = sitters_.at(*number);
     std::set<std::uint32_t>& frames = sitter.frames[kind];

@@ -2,6 +2,7 @@
 // byte (room_script.h explains the lines).
 #include "parlor/lockstep/room.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cctype>
@@ -9,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "parlor/status.h"
 #include "room_script.h"
+#include "support/status_matchers.h"
 
 namespace parlor::lockstep {
 namespace {
@@ -963,14 +964,13 @@ TEST_P(OptionTest, StaysInItsLimit) {
   EXPECT_EQ(options.*row.member, row.limit.fallback);
   for (std::int64_t good : {row.limit.floor, row.limit.ceiling}) {
     options.*row.member = good;
-    EXPECT_TRUE(ValidateOptions(options).ok()) << good;
+    EXPECT_THAT(ValidateOptions(options), IsOk()) << good;
   }
   for (std::int64_t bad : {row.limit.floor - 1, row.limit.ceiling + 1}) {
     options.*row.member = bad;
-    const absl::Status status = ValidateOptions(options);
-    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << bad;
-    EXPECT_EQ(StatusText(status).substr(0, row.limit.name.size()),
-              row.limit.name);
+    EXPECT_THAT(ValidateOptions(options),
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         testing::StartsWith(std::string(row.limit.name))));
   }
 }
 
