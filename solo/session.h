@@ -1,0 +1,102 @@
+// Session: one match as one player sees it. It joins a room over a Link, asks
+// it to start, and steps the peer and the game at 60 Hz. The loop around it
+// (terminal, headless) decides what time it is.
+#ifndef PARLOR_SOLO_SESSION_H_
+#define PARLOR_SOLO_SESSION_H_
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "cycles/state.h"
+#include "link.h"
+#include "parlor/fixed_step.h"
+#include "parlor/lockstep/peer.h"
+#include "parlor/time.h"
+#include "recorder.h"
+
+namespace parlor::solo {
+
+// Presses of keys on their way into input words. The game acts on a bit that
+// was not set in the frame before, so two presses of one key need a frame
+// between them.
+class PressQueue {
+ public:
+  // One bit of cycles::word. Presses beyond kMax are dropped: what a player
+  // typed a second ago is not what he wants now.
+  void Press(std::uint32_t bit);
+  std::uint32_t NextWord();
+  void Clear() { presses_.clear(); }
+
+ private:
+  static constexpr std::size_t kMax = 4;
+
+  std::deque<std::uint32_t> presses_;
+  std::uint32_t last_ = 0;
+};
+
+struct SessionOptions {
+  cycles::Options game;
+  bool own_seat_is_bot = false;
+  std::string record;  // a file to write, or empty
+};
+
+class Session final : private lockstep::Game {
+ public:
+  // Joins with the first Turn. `link` outlives the session.
+  Session(const SessionOptions& options, Link& link);
+  // Not before the peer has left: the recording is finished here.
+  ~Session() override;
+
+  // One turn of the loop: moves bytes, acts on deadlines, runs the frames that
+  // are due. `frame_limit`: no frame from this one on is run.
+  void Turn(TimePoint now, std::uint32_t frame_limit = UINT32_MAX);
+  // Turn has something to do then.
+  TimePoint next_turn() const;
+
+  void Press(std::uint32_t bit) { presses_.Press(bit); }
+  void ClearPresses() { presses_.Clear(); }
+
+  // Finishes the recording and leaves the room. Turn does nothing more.
+  void End();
+
+  // Null until the match starts.
+  const cycles::State* state() const { return state_ ? &*state_ : nullptr; }
+  const std::optional<lockstep::Match>& match() const { return peer_.match(); }
+  std::uint32_t frame() const { return peer_.frame(); }
+  // The match cannot go on: error() says why, in words.
+  bool failed() const { return !error_.empty(); }
+  const std::string& error() const { return error_; }
+  // Ok without a recording.
+  absl::Status record_status() const {
+    return recorder_ ? recorder_->status() : absl::OkStatus();
+  }
+
+ private:
+  void OnStart(const lockstep::Match& match) override;
+  std::uint32_t Input(std::uint32_t frame) override;
+  void Step(std::uint32_t frame, std::span<const std::uint32_t> inputs,
+            std::uint32_t bots) override;
+  std::uint32_t Hash() override;
+
+  void Advance(TimePoint now);
+  void CheckEnd();
+
+  SessionOptions options_;
+  Link& link_;
+  lockstep::Peer peer_;
+  bool asked_to_start_ = false;
+  bool ended_ = false;
+  std::string error_;
+  std::optional<FixedStep> steps_;  // from the match's start
+  std::optional<cycles::State> state_;
+  std::optional<Recorder> recorder_;
+  PressQueue presses_;
+};
+
+}  // namespace parlor::solo
+
+#endif  // PARLOR_SOLO_SESSION_H_

@@ -1,0 +1,210 @@
+#include "terminal/renderer.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "options.h"
+#include "terminal/arena.h"
+#include "terminal/boxes.h"
+#include "terminal/layout.h"
+#include "terminal/symbols.h"
+#include "terminal/texts.h"
+
+namespace parlor::solo {
+namespace {
+
+constexpr Style kFaintStyle{.ink = Ink::kFaint};
+
+// How long the frame's lower line says who went out.
+constexpr std::uint32_t kNewsFrames = 3 * cycles::kFramesPerSecond;
+
+void DrawCentered(int y, std::string_view text, const Style& style,
+                  Canvas& canvas) {
+  canvas.Text((canvas.width() - static_cast<int>(text.size())) / 2, y, text,
+              style);
+}
+
+bool IsOut(const cycles::Cycle& cycle) {
+  return cycle.alive == 0 && cycle.cause != cycles::Cause::kNone;
+}
+
+// Everyone's pattern, name and score, in the order of seats. The names go
+// where there is no room for them.
+void DrawScores(const View& view, const Layout& layout, const Symbols& symbols,
+                Canvas& canvas) {
+  const cycles::State& state = *view.state;
+  const int width = canvas.width() / state.players;
+  const bool names = width >= 9;
+  const int step = std::min(width, 14);
+  int x = std::max(0, (canvas.width() - step * state.players) / 2);
+  for (int s = 0; s < state.players; ++s, x += step) {
+    const cycles::Cycle& cycle = state.cycles[static_cast<std::size_t>(s)];
+    DrawSwatch(x, layout.frame_y - 1, s, symbols, canvas);
+    const bool out = IsOut(cycle);
+    std::string text;
+    if (names) {
+      const std::string name(PlayerName(s, view.own_seat));
+      absl::StrAppend(&text, name, out && step > 9 ? " out " : " ");
+    }
+    absl::StrAppend(&text, cycle.score);
+    canvas.Text(
+        x + 2, layout.frame_y - 1, text,
+        {.ink = out ? Ink::kFaint : Ink::kPlain, .bold = s == view.own_seat});
+  }
+}
+
+// The frame's lower line: the own charges, and the last one who went out.
+void DrawNews(const View& view, const Layout& layout, const Symbols& symbols,
+              Canvas& canvas) {
+  const cycles::State& state = *view.state;
+  const int y = layout.frame_y + layout.frame.height - 1;
+  int x = layout.frame_x + 2;
+  if (view.own_seat >= 0) {
+    const cycles::Cycle& own =
+        state.cycles[static_cast<std::size_t>(view.own_seat)];
+    const Style style{.ink = own.boost > 0 ? Ink::kGold : Ink::kWall,
+                      .bold = own.boost > 0};
+    canvas.Text(x, y, " boost ", style);
+    x += 7;
+    for (int i = 0; i < cycles::kChargesMax; ++i, ++x) {
+      canvas.Put(x, y, i < own.charges ? symbols.full : symbols.empty, style);
+    }
+    canvas.Put(x, y, U' ');
+    x += 2;
+  }
+  const int last = LastDeath(state);
+  if (state.phase != cycles::Phase::kRunning || last < 0) return;
+  const cycles::Cycle& cycle = state.cycles[static_cast<std::size_t>(last)];
+  if (state.frame - cycle.died_frame > kNewsFrames) return;
+  const std::string news =
+      absl::StrCat(" ", std::string(PlayerName(last, view.own_seat)), " ",
+                   DeathText(state, last, view.own_seat), " ");
+  const int room = layout.frame_x + layout.frame.width - 2 - x;
+  canvas.Text(
+      x, y, Clipped(news, room),
+      {.ink = last == view.own_seat ? Ink::kAlarm : Ink::kGold, .bold = true});
+}
+
+// Beside the arena: the table of the round as it stands, and the game.
+void DrawPanel(const View& view, const Layout& layout, const Symbols& symbols,
+               Canvas& canvas) {
+  const cycles::State& state = *view.state;
+  const int x = layout.panel_x + 1;
+  int y = layout.frame_y + 1;
+  canvas.Text(x, y, "C Y C L E S", {.ink = Ink::kGold, .bold = true});
+  y += 2;
+  // Two rows a player where there is room, with what he is up to.
+  const int bottom = layout.frame_y + layout.frame.height - 1;
+  const int step = y + 2 * state.players + 3 < bottom ? 2 : 1;
+  const auto ranking = cycles::Ranking(state);
+  for (int i = 0; i < state.players; ++i, y += step) {
+    const int seat = ranking[static_cast<std::size_t>(i)];
+    const cycles::Cycle& cycle = state.cycles[static_cast<std::size_t>(seat)];
+    const std::string name(PlayerName(seat, view.own_seat));
+    DrawSwatch(x, y, seat, symbols, canvas);
+    canvas.Text(x + 3, y,
+                absl::StrFormat("%d %-5s%4d %+3d", seat + 1, name, cycle.score,
+                                cycle.round_score),
+                {.bold = seat == view.own_seat});
+    if (step == 1) continue;
+    const std::string out = DeathText(state, seat, view.own_seat);
+    const std::string_view style = StyleName(cycle.style);
+    if (!out.empty()) {
+      canvas.Text(x + 5, y + 1, out, {.ink = Ink::kAlarm});
+    } else if (seat != view.own_seat) {
+      canvas.Text(x + 5, y + 1, style, kFaintStyle);
+    }
+  }
+  ++y;
+  const std::string level(LevelName(state.level));
+  for (const std::string& line :
+       {absl::StrCat("level ", level), absl::StrCat("seed  ", state.seed),
+        absl::StrCat("size  ", state.width, "x", state.height)}) {
+    if (y >= bottom) return;
+    canvas.Text(x, y++, line, kFaintStyle);
+  }
+}
+
+void DrawKeys(const View& view, Canvas& canvas) {
+  const int y = canvas.height() - 1;
+  if (!view.warning.empty()) {
+    canvas.Text(0, y, view.warning, {.ink = Ink::kAlarm, .bold = true});
+    return;
+  }
+  if (view.replay) {
+    const std::string where = absl::StrCat(
+        "Replay ", view.replay->frame, "/", view.replay->frames, " ",
+        view.replay->speed, view.overlay == Overlay::kPaused ? " paused" : "");
+    const int room = canvas.width() - static_cast<int>(where.size()) - 2;
+    DrawCentered(
+        y,
+        absl::StrCat(where, "  ",
+                     std::string(Longest(
+                         {"P pause  + faster  - slower  . one frame  R from "
+                          "the start  Q quit",
+                          "P pause  + - speed  . step  R restart  Q quit",
+                          "P + - . R Q"},
+                         room))),
+        kFaintStyle, canvas);
+    return;
+  }
+  DrawCentered(
+      y,
+      Longest({"arrows/WASD/hjkl steer   space boost   P pause   R restart   "
+               "? help   Q quit",
+               "arrows steer  space boost  P pause  ? help  Q quit",
+               "arrows  space boost  P pause  ? help  Q quit"},
+              canvas.width()),
+      kFaintStyle, canvas);
+}
+
+void DrawTooSmall(const Layout& layout, Canvas& canvas) {
+  const std::string needs =
+      absl::StrCat("needs ", layout.needed.width, "x", layout.needed.height);
+  const std::string both =
+      absl::StrCat(needs, ", has ", canvas.width(), "x", canvas.height());
+  const int y = std::max(0, canvas.height() / 2 - 1);
+  const int width = canvas.width();
+  DrawCentered(y, Longest({"The window is too small", "Too small"}, width),
+               {.ink = Ink::kAlarm, .bold = true}, canvas);
+  DrawCentered(y + 1, Longest({both, needs}, width), {}, canvas);
+  DrawCentered(y + 2,
+               Longest({"The game waits. Make it larger, or Q quits.",
+                        "Larger, or Q quits", "Q quits"},
+                       width),
+               kFaintStyle, canvas);
+}
+
+Layout LayoutOf(const View& view, int width, int height) {
+  return PlanLayout({width, height}, {view.state->width, view.state->height},
+                    view.abilities);
+}
+
+}  // namespace
+
+void Draw(const View& view, Canvas& canvas) {
+  canvas.Fill(0, 0, canvas.width(), canvas.height(), {});
+  if (view.state == nullptr) {
+    DrawCentered(canvas.height() / 2, "Opening the room", {}, canvas);
+    return;
+  }
+  const Layout layout = LayoutOf(view, canvas.width(), canvas.height());
+  if (!layout.fits) return DrawTooSmall(layout, canvas);
+  const Symbols& symbols = view.abilities.utf8 ? kUtf8Symbols : kAsciiSymbols;
+  DrawScores(view, layout, symbols, canvas);
+  DrawArena(view, layout, symbols, canvas);
+  DrawNews(view, layout, symbols, canvas);
+  if (layout.panel) DrawPanel(view, layout, symbols, canvas);
+  DrawBox(view, layout, symbols, canvas);
+  DrawKeys(view, canvas);
+}
+
+bool HasRoom(const View& view, int width, int height) {
+  return view.state == nullptr || LayoutOf(view, width, height).fits;
+}
+
+}  // namespace parlor::solo

@@ -1,0 +1,119 @@
+#include "terminal/texts.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+namespace parlor::solo {
+namespace {
+
+constexpr std::array<std::string_view, cycles::kPlayersMax> kNames = {
+    "P1", "Ada", "Bix", "Cleo", "Dax", "Echo", "Finn", "Gus"};
+
+std::string Name(int seat, int own_seat) {
+  return std::string(PlayerName(seat, own_seat));
+}
+
+// "Ada", "Ada and Bix", "Ada, Bix and Cleo".
+std::string Names(std::uint32_t mask, int own_seat) {
+  std::vector<std::string> names;
+  for (; mask != 0; mask &= mask - 1) {
+    names.push_back(Name(std::countr_zero(mask), own_seat));
+  }
+  if (names.empty()) return "nobody";
+  const std::string last = names.back();
+  names.pop_back();
+  if (names.empty()) return last;
+  return absl::StrCat(absl::StrJoin(names, ", "), " and ", last);
+}
+
+std::string Whose(std::uint32_t mask, int own_seat) {
+  if (own_seat >= 0 && mask == 1u << own_seat) return "your";
+  return absl::StrCat(Names(mask, own_seat), "'s");
+}
+
+}  // namespace
+
+std::string_view PlayerName(int seat, int own_seat) {
+  return seat == own_seat ? "You" : kNames[static_cast<std::size_t>(seat)];
+}
+
+std::string DeathText(const cycles::State& state, int seat, int own_seat) {
+  const cycles::Cycle& cycle = state.cycles[static_cast<std::size_t>(seat)];
+  switch (cycle.cause) {
+    case cycles::Cause::kNone:
+      return "";
+    case cycles::Cause::kWall:
+      return "hit the wall";
+    case cycles::Cause::kObstacle:
+      return "hit an obstacle";
+    case cycles::Cause::kOwnTrail:
+      return seat == own_seat ? "hit your own trail" : "hit their own trail";
+    case cycles::Cause::kTrail:
+      return absl::StrCat("hit ", Whose(cycle.by, own_seat), " trail");
+    case cycles::Cause::kHeadOn:
+      return absl::StrCat("head-on with ", Names(cycle.by, own_seat));
+    case cycles::Cause::kClosing:
+      return "caught by the closing walls";
+  }
+  return "";
+}
+
+std::string RoundText(const cycles::State& state, int own_seat) {
+  if (state.winner == cycles::kNobody) return "Nobody is left";
+  return absl::StrCat(Name(state.winner, own_seat),
+                      state.winner == own_seat ? " win" : " wins",
+                      " the round");
+}
+
+std::string MatchText(const cycles::State& state, int own_seat) {
+  const std::uint32_t leaders = cycles::Leaders(state);
+  if (std::popcount(leaders) > 1) {
+    return absl::StrCat(Names(leaders, own_seat), " share the match");
+  }
+  if (own_seat >= 0 && leaders == 1u << own_seat) return "You win the match!";
+  return absl::StrCat(Names(leaders, own_seat), " wins the match");
+}
+
+std::string_view StyleName(cycles::Style style) {
+  constexpr std::array<std::string_view, cycles::kStyles> kStyleNames = {
+      "hunter", "hugger", "wanderer", "collector"};
+  return kStyleNames[static_cast<std::size_t>(style)];
+}
+
+std::string Seconds(std::uint32_t frames) {
+  const std::uint32_t tenths = frames * 10 / cycles::kFramesPerSecond;
+  return absl::StrCat(tenths / 10, ".", tenths % 10, " s");
+}
+
+std::string_view Longest(std::initializer_list<std::string_view> texts,
+                         int width) {
+  for (const std::string_view text : texts) {
+    if (static_cast<int>(text.size()) <= width) return text;
+  }
+  return *(texts.end() - 1);
+}
+
+std::string_view Clipped(std::string_view text, int width) {
+  return text.substr(0, static_cast<std::size_t>(std::max(0, width)));
+}
+
+int LastDeath(const cycles::State& state) {
+  int last = -1;
+  for (int s = 0; s < state.players; ++s) {
+    const cycles::Cycle& cycle = state.cycles[static_cast<std::size_t>(s)];
+    if (cycle.alive != 0 || cycle.cause == cycles::Cause::kNone) continue;
+    if (last < 0 ||
+        cycle.died_frame >
+            state.cycles[static_cast<std::size_t>(last)].died_frame) {
+      last = s;
+    }
+  }
+  return last;
+}
+
+}  // namespace parlor::solo

@@ -1,0 +1,44 @@
+// What the screen says in words.
+#ifndef PARLOR_SOLO_TERMINAL_TEXTS_H_
+#define PARLOR_SOLO_TERMINAL_TEXTS_H_
+
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+#include "cycles/state.h"
+#include "terminal/view.h"
+
+namespace parlor::solo {
+
+// At most four letters, so that eight fit in a row.
+std::string_view PlayerName(int seat, int own_seat);
+
+// "hit Ada's trail", "head-on with You": why a seat is out, or "" while it is
+// alive.
+std::string DeathText(const cycles::State& state, int seat, int own_seat);
+
+// "Ada wins the round", "Nobody is left".
+std::string RoundText(const cycles::State& state, int own_seat);
+
+// "You win the match!", "You and Ada share the match".
+std::string MatchText(const cycles::State& state, int own_seat);
+
+std::string_view StyleName(cycles::Style style);
+
+// "12.5 s"
+std::string Seconds(std::uint32_t frames);
+
+// The first of `texts` that has room in `width` columns, or the last one.
+std::string_view Longest(std::initializer_list<std::string_view> texts,
+                         int width);
+
+// What of `text` has room in `width` columns.
+std::string_view Clipped(std::string_view text, int width);
+
+// The seat that went out last in this round, or -1.
+int LastDeath(const cycles::State& state);
+
+}  // namespace parlor::solo
+
+#endif  // PARLOR_SOLO_TERMINAL_TEXTS_H_

@@ -1,0 +1,323 @@
+#include "terminal/renderer.h"
+
+#include <string>
+#include <string_view>
+
+#include "options.h"
+#include "terminal/canvas.h"
+#include "terminal/layout.h"
+#include "terminal/texts.h"
+
+namespace parlor::solo {
+namespace {
+
+using cycles::Cause;
+using cycles::Cell;
+using cycles::Phase;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// A small arena, set up by hand, so that no change of the rules changes a
+// picture: you, Ada and Bix; Bix has just crashed into your trail.
+cycles::State Scene20x6() {
+  cycles::State state;
+  state.seed = 7;
+  state.players = 3;
+  state.width = 20;
+  state.height = 6;
+  state.round = 2;
+  state.phase = Phase::kRunning;
+  state.frame = 500;
+  state.phase_frame = 200;
+  const auto put = [&state](int x, int y, Cell cell) {
+    state.cells[static_cast<std::size_t>(y * 20 + x)] = cell;
+  };
+  const auto trail = [](int seat) { return static_cast<Cell>(1 + seat); };
+  for (int x = 2; x <= 5; ++x) put(x, 1, trail(0));
+  for (int y = 2; y <= 4; ++y) put(9, y, trail(1));
+  put(4, 3, trail(2));
+  put(4, 2, trail(2));
+  put(0, 5, Cell::kObstacle);
+  put(7, 0, Cell::kCharge);
+  put(19, 5, Cell::kEraser);
+  state.cycles[0] = {.score = 3, .x = 5, .y = 1, .alive = 1, .charges = 2};
+  state.cycles[0].heading = cycles::Heading::kRight;
+  state.cycles[1] = {.score = 12, .x = 9, .y = 2, .alive = 1};
+  state.cycles[2] = {.died_frame = 490,
+                     .score = 1,
+                     .x = 4,
+                     .y = 2,
+                     .cause = Cause::kTrail,
+                     .by = 1};
+  return state;
+}
+
+std::string Picture(const View& view, int width, int height) {
+  Canvas canvas(width, height);
+  Draw(view, canvas);
+  return "\n" + canvas.Dump();
+}
+
+TEST(Renderer, Running) {
+  const cycles::State state = Scene20x6();
+  EXPECT_EQ(Picture({.state = &state}, 48, 10), R"(
+   ██You 3       ▓▓Ada 12      ▒▒Bix out 1
+   ┌─ Round 2 of 5  speed 386 ──────────────┐
+   │              ++                        │
+   │    ██████▶1                            │
+   │        ╳╳        ▲2                    │
+   │        ▒▒        ▓▓                    │
+   │                  ▓▓                    │
+   │▟▙                                    ()│
+   └─ boost ▮▮▯▯ ─ Bix hit your trail ──────┘
+  arrows  space boost  P pause  ? help  Q quit
+)");
+}
+
+TEST(Renderer, AsciiHasNothingElse) {
+  const cycles::State state = Scene20x6();
+  const View view{.state = &state, .abilities = {.utf8 = false}};
+  EXPECT_EQ(Picture(view, 48, 10), R"(
+   ##You 3       %%Ada 12      ==Bix out 1
+   +- Round 2 of 5  speed 386 --------------+
+   |              ++                        |
+   |    ######>1                            |
+   |        XX        ^2                    |
+   |        ==        %%                    |
+   |                  %%                    |
+   |[]                                    ()|
+   +- boost **.. - Bix hit your trail ------+
+  arrows  space boost  P pause  ? help  Q quit
+)");
+  Canvas canvas(48, 10);
+  Draw(view, canvas);
+  for (int y = 0; y < 10; ++y) {
+    for (int x = 0; x < 48; ++x) {
+      EXPECT_LT(static_cast<std::uint32_t>(canvas.At(x, y).character), 0x7fu);
+    }
+  }
+}
+
+TEST(Renderer, HalfCellsWhenTheWindowIsLow) {
+  const cycles::State state = Scene20x6();
+  EXPECT_EQ(Picture({.state = &state}, 48, 7), R"(
+   ██You 3       ▓▓Ada 12      ▒▒Bix out 1
+             ┌─ Round 2 of 5 ─────┐
+             │  ▄▄▄▄ ▀            │
+             │    ▀    ▀          │
+             │▄        ▀         ▄│
+             └─ boost ▮▮▯▯ ─ Bix ─┘
+  arrows  space boost  P pause  ? help  Q quit
+)");
+}
+
+TEST(Renderer, CountdownShowsWhoIsWho) {
+  cycles::State state = Scene20x6();
+  state.phase = Phase::kCountdown;
+  state.phase_frame = 0;
+  state.cells = {};
+  state.cycles[2].cause = Cause::kNone;
+  EXPECT_EQ(Picture({.state = &state}, 48, 10), R"(
+   ██You 3       ▓▓Ada 12      ▒▒Bix 1
+   ┌─ Round 2 of 5 ─────────────────────────┐
+   │                                        │
+   │          ▶1 You ██████                 │
+   │        ▲3 Bix    ▲2 Ada                │
+   │                 ██████                 │
+   │                     ██                 │
+   │                 ██████                 │
+   └─ boost ▮▮▯▯ ───────────────────────────┘
+  arrows  space boost  P pause  ? help  Q quit
+)");
+}
+
+TEST(Renderer, RoundOverSaysWhoDiedAndWhy) {
+  cycles::State state = Scene20x6();
+  state.phase = Phase::kRoundOver;
+  state.phase_frame = 1;
+  state.winner = 0;
+  state.cycles[0].round_score = 3;
+  state.cycles[1].alive = 0;
+  state.cycles[1].cause = Cause::kHeadOn;
+  state.cycles[1].by = 5;
+  EXPECT_EQ(Picture({.state = &state}, 60, 12), R"(
+
+   ┌────────────────────────────────────────────────────┐
+   │ You win the round                                  │
+   │                                                    │
+   │    player  score  round   out                      │
+   │ ▓▓ 2 Ada      12     +0   head-on with You and Bix │
+   │ ██ 1 You       3     +3   still in                 │
+   │ ▒▒ 3 Bix       1     +0   hit your trail           │
+   │                                                    │
+   │ Space goes on, or wait 3                           │
+   └────────────────────────────────────────────────────┘
+     arrows steer  space boost  P pause  ? help  Q quit
+)");
+}
+
+TEST(Renderer, FinalTable) {
+  cycles::State state = Scene20x6();
+  state.phase = Phase::kMatchOver;
+  state.cycles[1].wins = 4;
+  state.cycles[1].kills = 5;
+  EXPECT_EQ(Picture({.state = &state}, 60, 14), R"(
+
+
+        ┌───────────────────────────────────────────┐
+        │ Ada wins the match                        │
+        │                                           │
+        │    player  score  rounds  crashed into it │
+        │ ▓▓ 2 Ada      12       4        5         │
+        │ ██ 1 You       3       0        0         │
+        │ ▒▒ 3 Bix       1       0        0         │
+        │                                           │
+        │ level normal   size 20x6   seed 7         │
+        │ Space plays another match   Q quits       │
+        └───────────────────────────────────────────┘
+     arrows steer  space boost  P pause  ? help  Q quit
+)");
+}
+
+TEST(Renderer, WideWindowHasThePanel) {
+  const cycles::State state = Scene20x6();
+  EXPECT_EQ(Picture({.state = &state}, 80, 18), R"(
+
+
+
+
+                   ██You 3       ▓▓Ada 12      ▒▒Bix out 1
+┌─ Round 2 of 5  speed 386 ──────────────┐
+│              ++                        │  C Y C L E S
+│    ██████▶1                            │
+│        ╳╳        ▲2                    │  ▓▓ 2 Ada    12  +0
+│        ▒▒        ▓▓                    │  ██ 1 You     3  +0
+│                  ▓▓                    │  ▒▒ 3 Bix     1  +0
+│▟▙                                    ()│
+└─ boost ▮▮▯▯ ─ Bix hit your trail ──────┘
+
+
+
+
+  arrows/WASD/hjkl steer   space boost   P pause   R restart   ? help   Q quit
+)");
+}
+
+TEST(Renderer, TooSmallSaysWhatIsNeededInAnyWindow) {
+  const cycles::State state = Scene20x6();
+  const View view{.state = &state};
+  EXPECT_FALSE(HasRoom(view, 47, 7));
+  EXPECT_FALSE(HasRoom(view, 48, 6));
+  EXPECT_TRUE(HasRoom(view, 48, 7));
+  EXPECT_THAT(Picture(view, 40, 5), HasSubstr("needs 48x7, has 40x5"));
+  // Any size draws, and inside its lines.
+  for (int width = 0; width < 60; ++width) {
+    for (int height = 0; height < 12; ++height) Picture(view, width, height);
+  }
+}
+
+TEST(Renderer, WithoutColoursCellsStayWide) {
+  const cycles::State state = Scene20x6();
+  const View view{.state = &state, .abilities = {.colours = false}};
+  EXPECT_FALSE(HasRoom(view, 48, 9));
+  EXPECT_TRUE(HasRoom(view, 48, 10));
+}
+
+TEST(Renderer, ThePlayersPatternsAllDiffer) {
+  for (const bool utf8 : {true, false}) {
+    cycles::State state = Scene20x6();
+    state.players = 8;
+    Canvas canvas(120, 10);
+    Draw({.state = &state, .abilities = {.utf8 = utf8}}, canvas);
+    std::vector<char32_t> seen;
+    for (int s = 0; s < 8; ++s) {
+      seen.push_back(canvas.At(4 + 14 * s, 0).character);
+    }
+    std::sort(seen.begin(), seen.end());
+    EXPECT_EQ(std::unique(seen.begin(), seen.end()), seen.end());
+  }
+}
+
+TEST(Renderer, OverlaysAndWarnings) {
+  const cycles::State state = Scene20x6();
+  View view{.state = &state, .overlay = Overlay::kPaused};
+  EXPECT_THAT(Picture(view, 80, 24), HasSubstr("seed 7"));
+  view.overlay = Overlay::kHelp;
+  EXPECT_THAT(Picture(view, 80, 24), HasSubstr("How to play"));
+  view.overlay = Overlay::kAskQuit;
+  EXPECT_THAT(Picture(view, 80, 24), HasSubstr("Q again quits"));
+  view.overlay = Overlay::kAskRestart;
+  EXPECT_THAT(Picture(view, 80, 24), HasSubstr("R again starts it"));
+  view.warning = "Recording stopped";
+  EXPECT_THAT(Picture(view, 80, 24), HasSubstr("Recording stopped"));
+}
+
+TEST(Renderer, Replays) {
+  const cycles::State state = Scene20x6();
+  View view{.state = &state,
+            .own_seat = -1,
+            .replay = ReplayView{.frame = 5, .frames = 90, .speed = "x2"}};
+  EXPECT_THAT(Picture(view, 80, 24), HasSubstr("Replay 5/90 x2"));
+  EXPECT_THAT(Picture(view, 80, 24), Not(HasSubstr("You")));
+  EXPECT_THAT(Picture(view, 80, 24), HasSubstr("Bix hit P1's trail"));
+  view.replay->at_end = true;
+  EXPECT_THAT(Picture(view, 80, 24), HasSubstr("every hash of 90 frames"));
+}
+
+struct Death {
+  std::string name;
+  Cause cause;
+  std::uint8_t by;
+  int seat;
+  std::string text;
+};
+
+class DeathTexts : public ::testing::TestWithParam<Death> {};
+
+TEST_P(DeathTexts, Says) {
+  cycles::State state = Scene20x6();
+  auto& cycle = state.cycles[static_cast<std::size_t>(GetParam().seat)];
+  cycle.cause = GetParam().cause;
+  cycle.by = GetParam().by;
+  EXPECT_EQ(DeathText(state, GetParam().seat, 0), GetParam().text);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Causes, DeathTexts,
+    ::testing::Values(
+        Death{"Alive", Cause::kNone, 0, 0, ""},
+        Death{"Wall", Cause::kWall, 0, 1, "hit the wall"},
+        Death{"Obstacle", Cause::kObstacle, 0, 1, "hit an obstacle"},
+        Death{"MyOwn", Cause::kOwnTrail, 0, 0, "hit your own trail"},
+        Death{"HerOwn", Cause::kOwnTrail, 0, 1, "hit their own trail"},
+        Death{"Mine", Cause::kTrail, 1, 1, "hit your trail"},
+        Death{"Hers", Cause::kTrail, 2, 0, "hit Ada's trail"},
+        Death{"HeadOn", Cause::kHeadOn, 6, 0, "head-on with Ada and Bix"},
+        Death{"HeadOnMany", Cause::kHeadOn, 14, 0,
+              "head-on with Ada, Bix and Cleo"},
+        Death{"Closing", Cause::kClosing, 0, 2, "caught by the closing walls"}),
+    [](const auto& row) { return row.param.name; });
+
+struct Window {
+  int width;
+  int height;
+  Abilities abilities;
+  std::string size;
+};
+
+TEST(Layout, ChoosesAnArenaThatFits) {
+  for (const Window& row : {
+           Window{80, 24, {}, "38x20"},
+           Window{120, 40, {}, "32x32"},
+           Window{200, 60, {}, "60x30"},
+           Window{60, 20, {}, "56x28"},
+           Window{60, 20, {.utf8 = false}, "32x16"},  // the smallest: says so
+           Window{10, 4, {}, "32x16"},
+       }) {
+    const int size = ChooseSize({row.width, row.height}, row.abilities);
+    EXPECT_EQ(SizeName(size), row.size) << row.width << "x" << row.height;
+  }
+}
+
+}  // namespace
+}  // namespace parlor::solo

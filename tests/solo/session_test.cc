@@ -1,0 +1,167 @@
+#include "session.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+
+#include "parlor/entropy.h"
+#include "replay_player.h"
+#include "terminal/scene.h"
+
+namespace parlor::solo {
+namespace {
+
+constexpr cycles::Options kGame{.players = 4, .size = 2};
+
+// A session and its room in virtual time.
+class SessionTest : public ::testing::Test {
+ protected:
+  void Open(std::uint32_t seed, bool bot = true, std::string record = "") {
+    session_.reset();
+    link_.emplace(seed, entropy_);
+    session_.emplace(
+        SessionOptions{
+            .game = kGame, .own_seat_is_bot = bot, .record = std::move(record)},
+        *link_);
+  }
+
+  // From deadline to deadline until `frames` have run.
+  void RunTo(std::uint32_t frames) {
+    for (int turns = 0; session_->frame() < frames; ++turns) {
+      ASSERT_LT(turns, 1'000'000);
+      ASSERT_FALSE(session_->failed()) << session_->error();
+      now_ = std::max(now_, session_->next_turn());
+      session_->Turn(now_, frames);
+    }
+  }
+
+  std::uint64_t Hash() const { return cycles::Hash64(*session_->state()); }
+
+  TimePoint now_{};
+  SeededEntropy entropy_{1};
+  std::optional<LocalLink> link_;
+  std::optional<Session> session_;
+};
+
+TEST_F(SessionTest, StartsAtOnceInARoomOfItsOwn) {
+  Open(5);
+  RunTo(1);
+  ASSERT_TRUE(session_->match().has_value());
+  EXPECT_EQ(session_->match()->players, 1);
+  EXPECT_EQ(session_->match()->size, 4);
+  EXPECT_EQ(session_->match()->seed, 5u);
+  EXPECT_EQ(session_->match()->mode, cycles::ModeOf(kGame));
+  EXPECT_EQ(link_->shard().rooms(), 1u);
+  EXPECT_LT(now_, TimePoint(std::chrono::seconds(1)));
+}
+
+TEST_F(SessionTest, TheSameSeedIsTheSameMatch) {
+  Open(5);
+  RunTo(1'500);
+  const std::uint64_t hash = Hash();
+  Open(5);
+  RunTo(1'500);
+  EXPECT_EQ(Hash(), hash);
+  Open(6);
+  RunTo(1'500);
+  EXPECT_NE(Hash(), hash);
+}
+
+TEST_F(SessionTest, TheRoomRelaysEachFrame) {
+  Open(5);
+  RunTo(300);
+  const lockstep::Room* room = link_->shard().FindRoom(0);
+  ASSERT_NE(room, nullptr);
+  // 300 inputs (the delay's frames are not said) and 10 hashes.
+  EXPECT_GE(room->counters().relayed, 300u);
+}
+
+TEST_F(SessionTest, PressesReachTheGame) {
+  Open(5, false);
+  RunTo(1);
+  for (const auto& [bit, heading] :
+       {std::pair{cycles::word::kLeft, cycles::Heading::kLeft},
+        std::pair{cycles::word::kUp, cycles::Heading::kUp},
+        std::pair{cycles::word::kRight, cycles::Heading::kRight},
+        std::pair{cycles::word::kDown, cycles::Heading::kDown}}) {
+    session_->Press(bit);
+    RunTo(session_->frame() + 5);
+    EXPECT_EQ(session_->state()->cycles[0].heading, heading);
+  }
+}
+
+TEST_F(SessionTest, AStallIsCaughtUpInPart) {
+  Open(5);
+  RunTo(10);
+  now_ += std::chrono::seconds(2);
+  session_->Turn(now_);
+  EXPECT_EQ(session_->frame(), 14u);  // FixedStep's cap, not 130
+}
+
+TEST_F(SessionTest, EndLeavesTheRoom) {
+  Open(5);
+  RunTo(10);
+  session_->End();
+  EXPECT_EQ(session_->next_turn(), kNever);
+  link_->Turn(now_);
+  link_->Turn(now_);
+  EXPECT_EQ(link_->shard().rooms(), 0u);
+}
+
+TEST_F(SessionTest, ARecordingPlaysAgain) {
+  const std::string path = ::testing::TempDir() + "/session.replay";
+  Open(5, false, path);
+  RunTo(20);
+  session_->Press(cycles::word::kUp);
+  RunTo(777);
+  const std::uint64_t hash = Hash();
+  session_->End();
+  ASSERT_TRUE(session_->record_status().ok());
+  absl::StatusOr<ReplayPlayer> player = ReplayPlayer::Open(path, false);
+  ASSERT_TRUE(player.ok()) << player.status();
+  while (true) {
+    const absl::StatusOr<bool> ran = player->Step();
+    ASSERT_TRUE(ran.ok()) << ran.status();
+    if (!*ran) break;
+  }
+  EXPECT_EQ(player->frame(), 777u);
+  EXPECT_EQ(cycles::Hash64(player->state()), hash);
+  std::remove(path.c_str());
+}
+
+TEST(PressQueue, PutsAFrameBetweenTwoOfAKind) {
+  PressQueue queue;
+  queue.Press(1);
+  queue.Press(1);
+  queue.Press(2);
+  EXPECT_EQ(queue.NextWord(), 1u);
+  EXPECT_EQ(queue.NextWord(), 0u);
+  EXPECT_EQ(queue.NextWord(), 1u);
+  EXPECT_EQ(queue.NextWord(), 2u);
+  EXPECT_EQ(queue.NextWord(), 0u);
+}
+
+TEST(PressQueue, ForgetsWhatIsTypedTooFarAhead) {
+  PressQueue queue;
+  for (int i = 0; i < 100; ++i) queue.Press(1u << (i % 2));
+  int words = 0;
+  while (queue.NextWord() != 0) ++words;
+  EXPECT_EQ(words, 4);
+}
+
+TEST(PausableClock, StandsStillWhilePaused) {
+  PausableClock clock;
+  const auto at = [](int s) { return TimePoint(std::chrono::seconds(s)); };
+  EXPECT_EQ(clock.At(at(10)), at(10));
+  clock.Pause(at(12));
+  EXPECT_EQ(clock.At(at(50)), at(12));
+  EXPECT_EQ(clock.Outside(at(13)), kNever);
+  clock.Pause(at(20));  // paused already
+  clock.Resume(at(52));
+  EXPECT_EQ(clock.At(at(53)), at(13));
+  EXPECT_EQ(clock.Outside(at(14)), at(54));
+  EXPECT_EQ(clock.Outside(kNever), kNever);
+}
+
+}  // namespace
+}  // namespace parlor::solo

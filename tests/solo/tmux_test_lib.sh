@@ -1,0 +1,83 @@
+# Sourced by the tests that play in a real terminal: a tmux server of their
+# own, real keys, and the screen as a player sees it. Nothing here depends on
+# how fast anything is: what should come is waited for, with a bound.
+source "$(dirname -- "${BASH_SOURCE[0]}")/solo_test_lib.sh"
+need tmux
+unset TMUX
+export LC_ALL=C.UTF-8
+
+# A server of its own for each terminal: one that is on its way out still takes
+# new sessions, and dies with them.
+server=0
+mux() { tmux -u -S "$work/server-$server" -f "$work/tmux.conf" "$@"; }
+
+# Also ends the game: it is killed by the hang-up.
+clean_up() {
+  mux kill-server 2> /dev/null || true
+  rm -rf "$work"
+}
+trap clean_up EXIT
+
+cat > "$work/tmux.conf" <<'END'
+set -g status off
+set -g default-terminal "tmux-256color"
+set -g remain-on-exit on
+END
+
+# The player's shell: runs the command line in $work/command, between marks,
+# and says whether the terminal is as it was.
+cat > "$work/player" <<'END'
+#!/bin/bash
+trap : INT  # Ctrl-C is the game's
+before="$(stty -g)"
+echo "before the game"
+bash "$1"
+code=$?
+[[ "$(stty -g)" == "$before" ]] && echo "terminal restored"
+echo "exit code $code"
+exec sleep 3600
+END
+
+# start WIDTH HEIGHT COMMAND: in a new terminal, in place of the last.
+start() {
+  mux kill-server 2> /dev/null || true
+  server=$((server + 1))
+  printf '%s\n' "$3" > "$work/command"
+  mux new-session -d -x "$1" -y "$2" bash "$work/player" "$work/command"
+}
+
+screen() { mux capture-pane -p; }
+
+# await PATTERN: until a line of the screen matches the extended pattern.
+await() {
+  for ((i = 0; i < 600; ++i)); do
+    screen > "$work/screen"
+    ! grep -Eq -- "$1" "$work/screen" || return 0
+    sleep 0.05
+  done
+  fail "waited for \"$1\" in vain; the screen is:
+$(cat "$work/screen")"
+}
+
+# await_gone PATTERN: until no line matches it.
+await_gone() {
+  for ((i = 0; i < 600; ++i)); do
+    screen > "$work/screen"
+    grep -Eq -- "$1" "$work/screen" || return 0
+    sleep 0.05
+  done
+  fail "\"$1\" does not go away; the screen is:
+$(cat "$work/screen")"
+}
+
+keys() { mux send-keys "$@"; }
+
+resize() { mux resize-window -x "$1" -y "$2"; }
+
+# The game is over, and nothing of it is left behind.
+await_end() { # exit code
+  await "^exit code $1\$"
+  grep -q '^terminal restored$' "$work/screen" || fail "$(cat "$work/screen")"
+  # tmux fills a screen that grew meanwhile with lines of the game's.
+  grep -q 'before the game$' "$work/screen" || fail "$(cat "$work/screen")"
+}
