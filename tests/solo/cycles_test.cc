@@ -419,7 +419,8 @@ TEST(CyclesTurn, AHeldKeyIsOnePress) {
   table.Put(0, 30, 15, kR);
   table.Put(1, 50, 28, kR);
   table.words[0] = word::kUp | word::kBoost;
-  for (int i = 0; i < 4; ++i) table.Beat();
+  // Longer than the boost: it must not begin again.
+  for (int i = 0; i < kBoostBeats + 4; ++i) table.Beat();
   EXPECT_EQ(table.cycle(0).heading, kU);
   EXPECT_EQ(table.cycle(0).charges, kChargesStart - 1);
   EXPECT_EQ(table.cycle(0).turns, 0);
@@ -739,6 +740,21 @@ TEST(CyclesBots, IgnoreTheWordOfTheirSeat) {
   }
 }
 
+TEST(CyclesBots, InheritNoKeysAndNoTurns) {
+  Table table(2);
+  table.Put(0, 20, 5, kR);
+  table.Put(1, 20, 9, kR);
+  table.words[0] = word::kUp | word::kLeft;
+  table.state.clock = 0;
+  table.Frame();
+  ASSERT_EQ(table.cycle(0).turns, 2);
+  table.state.clock = 0;
+  table.Frame(0b01);
+  EXPECT_EQ(table.cycle(0).held, 0u);
+  EXPECT_EQ(table.cycle(0).turns, 0);
+  EXPECT_EQ(table.cycle(0).turn, (std::array<Heading, kTurnsMax>{}));
+}
+
 TEST(CyclesBots, SeatsWithoutAWordAreBots) {
   State a = Start({.players = 4}, 7, 2);
   State b = a;
@@ -763,6 +779,8 @@ TEST(CyclesBots, TakeTheOnlyWay) {
       table.cycle(0).level = level;
       table.cell(21, 15) = Cell::kObstacle;
       table.cell(20, 16) = Cell::kObstacle;
+      table.cell(20, 14) = seed % 2 == 0 ? Cell::kCharge : Cell::kEraser;
+      table.state.pickups = 1;
       table.Put(1, 50, 15, kR);
       table.Beat(0b01);
       died += table.cycle(0).alive == 0;
@@ -876,7 +894,7 @@ class Hostile {
     for (std::uint32_t& word : words) {
       // Whole words, and single keys, which get further.
       word = random_.Next();
-      if ((word & 0x300) != 0) word = 1u << (word % 64);
+      if ((word & 0x300) != 0) word = 1u << (word % 32);
       if ((word & 0x1c00) != 0) word = 0;
     }
     Step(state, {words.data(), count_}, bots_);
