@@ -90,9 +90,8 @@ void ReliableLane::MarkDrained() {
 }
 
 void ReliableLane::NextChunk(std::size_t record_bytes) {
-  const std::size_t needed = record_bytes + kHeaderBytes;
-  Chunk* chunk = TakeFree(needed);
-  if (chunk == nullptr) chunk = Allocate(needed);
+  Chunk* chunk = TakeFree(record_bytes + kHeaderBytes);
+  if (chunk == nullptr) chunk = Allocate(record_bytes);
   chunk->next = nullptr;
   if (write_chunk_ == nullptr) {
     first_chunk_ = chunk;
@@ -124,13 +123,18 @@ ReliableLane::Chunk* ReliableLane::TakeFree(std::size_t capacity) {
   return nullptr;
 }
 
-ReliableLane::Chunk* ReliableLane::Allocate(std::size_t capacity) {
+ReliableLane::Chunk* ReliableLane::Allocate(std::size_t record_bytes) {
   const std::size_t queued = queued_bytes();
   // As large as what is queued, but not larger than the lane may still take.
   const std::size_t wanted =
       std::min({std::max(queued, kChunkBytesMin), kChunkBytesMax,
-                std::max(bytes_max_ - queued, kChunkBytesMin)});
-  const std::size_t bytes = std::max(capacity + sizeof(Chunk), wanted);
+                std::max(bytes_max_ - queued, kChunkBytesMin)}) -
+      sizeof(Chunk) - kHeaderBytes;
+  // Whole records: messages are often all of one size, and large ones would
+  // lose much at the end.
+  const std::size_t records = std::max<std::size_t>(1, wanted / record_bytes);
+  const std::size_t bytes =
+      sizeof(Chunk) + records * record_bytes + kHeaderBytes;
   // Free chunks are all too small: they go before the limit is passed.
   while (free_ != nullptr && allocated_ + bytes > bytes_max_) {
     Chunk* small = std::exchange(free_, free_->next);

@@ -97,7 +97,7 @@ class ReliableLane {
   bool MakeRoom(std::size_t cost);
   void NextChunk(std::size_t record_bytes);
   Chunk* TakeFree(std::size_t capacity);
-  Chunk* Allocate(std::size_t capacity);
+  Chunk* Allocate(std::size_t record_bytes);
   void Return(Chunk* chunk);
   static void FreeAll(Chunk* chunk);
 

@@ -1,0 +1,15 @@
+// Counts what goes through operator new and delete, in the whole process. Link
+// counting_allocator.cc into the one binary that wants to know: it replaces the
+// global operators. Any thread.
+#ifndef PARLOR_SUPPORT_COUNTING_ALLOCATOR_H_
+#define PARLOR_SUPPORT_COUNTING_ALLOCATOR_H_
+
+#include <cstdint>
+
+// Calls of operator new since the process began.
+std::uint64_t parlor_allocation_count();
+
+// Bytes the heap gives to what is allocated now, as malloc rounds them.
+std::uint64_t parlor_allocated_bytes();
+
+#endif  // PARLOR_SUPPORT_COUNTING_ALLOCATOR_H_
