@@ -11,8 +11,7 @@
 namespace parlor::pipe_internal {
 
 PipeEnd::PipeEnd(Pipe& pipe, std::size_t index, const PipeOptions& options)
-    : pipe_(pipe),
-      side_(pipe.sides[index]),
+    : side_(pipe.sides[index]),
       peer_(pipe.sides[1 - index]),
       out_(pipe.directions[index]),
       in_(pipe.directions[1 - index]),
@@ -116,86 +115,80 @@ void PipeEnd::EndLinger() {
   NotifyOurs();
 }
 
-void PipeEnd::Look() {
-  // The end before the mark: a close seen has all its messages before it.
-  seen_.end = in_.end.load(std::memory_order_acquire);
-  seen_.mark = in_.lane.mark();
-  seen_.drained = out_.lane.has_drained();
-  seen_.closing = state_ == State::kClosing;
-  seen_.finished =
-      seen_.closing && (seen_.end != EndOfLane::kNone ||
-                        out_.close_taken.load(std::memory_order_acquire));
-  // Taken now, so that one which replaces it meanwhile waits its turn.
-  if (listening() && in_.mailbox.Take()) seen_.state_message = true;
+void PipeEnd::LookClosing() {
+  closing_ = true;
+  finished_ = seen_end_ != EndOfLane::kNone ||
+              out_.close_taken.load(std::memory_order_acquire);
 }
 
-bool PipeEnd::Deliver(TimePoint now, std::size_t& budget, std::size_t& calls) {
-  if (state_ == State::kOpen) {
-    if (DeliverOpen(now, budget, calls)) return true;
-  } else if (seen_.closing) {
-    DeliverClosing(now);
+bool PipeEnd::Deliver(Turn& turn) {
+  if (listening()) {
+    if (!opened_) {
+      ++turn.calls;
+      DeliverOpen(turn.now);
+    }
+    if (seen_end_ == EndOfLane::kAborted) {
+      if (listening()) Finish(close_code::kDropped, nullptr, /*by_us=*/false);
+    } else if (in_.lane.position() != mark_ && listening()) {
+      if (DeliverReliable(turn)) return true;
+    }
+    const bool rest =
+        state_message_ || drained_ || seen_end_ == EndOfLane::kClosed;
+    if (rest && DeliverRest(turn)) return true;
+  } else if (closing_ && state_ == State::kClosing) {
+    DeliverClosing(turn.now);
   }
   if (state_ == State::kDone && handler_ != nullptr) {
-    ++calls;
-    FireClose(now);
+    ++turn.calls;
+    FireClose(turn.now);
   }
   return false;
 }
 
-bool PipeEnd::DeliverOpen(TimePoint now, std::size_t& budget,
-                          std::size_t& calls) {
-  if (handler_ == nullptr) return false;
-  if (!opened_) {
-    opened_ = true;
-    ++calls;
-    handler_->OnOpen(now, *this);
-    if (!listening()) return false;
+void PipeEnd::DeliverOpen(TimePoint now) {
+  opened_ = true;
+  handler_->OnOpen(now, *this);
+}
+
+// True when the budget ended first.
+bool PipeEnd::DeliverReliable(Turn& turn) {
+  std::size_t left = turn.budget;
+  bool more = true;
+  while (left > 0) {
+    --left;
+    const PipeMessage message = in_.lane.Front();
+    DeliverMessage(turn.now, Lane::kReliable, message);
+    more = in_.lane.Pop(message) != mark_;
+    if (!more || !listening()) break;
   }
-  if (seen_.end == EndOfLane::kAborted) {
-    Finish(close_code::kDropped, nullptr, /*by_us=*/false);
-    return false;
+  if (in_.lane.Settle()) NotifyPeer();
+  turn.calls += turn.budget - left;
+  turn.budget = left;
+  return more && listening();
+}
+
+// What is rare beside reliable messages.
+bool PipeEnd::DeliverRest(Turn& turn) {
+  if (state_message_ && listening()) {
+    if (turn.budget == 0) return true;
+    --turn.budget;
+    ++turn.calls;
+    state_message_ = false;
+    DeliverMessage(turn.now, Lane::kState, in_.mailbox.message());
   }
-  if (DeliverReliable(now, budget, calls)) return true;
-  if (seen_.state_message && listening()) {
-    if (budget == 0) return true;
-    --budget;
-    ++calls;
-    seen_.state_message = false;
-    DeliverMessage(now, Lane::kState, in_.mailbox.message());
-  }
-  if (seen_.drained && listening()) {
-    seen_.drained = false;
+  if (drained_ && listening()) {
+    ++turn.calls;
+    drained_ = false;
     out_.lane.MarkDrained();
-    ++calls;
-    handler_->OnWritable(now, *this, Lane::kReliable);
+    handler_->OnWritable(turn.now, *this, Lane::kReliable);
   }
-  if (seen_.end == EndOfLane::kClosed && listening()) {
+  // Whatever the handler left unheard comes first.
+  if (seen_end_ == EndOfLane::kClosed && listening()) {
     in_.close_taken.store(true, std::memory_order_release);
     NotifyPeer();
     Finish(in_.record.code, &in_.record, /*by_us=*/false);
   }
   return false;
-}
-
-// True when the budget ended first.
-bool PipeEnd::DeliverReliable(TimePoint now, std::size_t& budget,
-                              std::size_t& calls) {
-  if (in_.lane.position() == seen_.mark) return false;
-  bool more = false;
-  while (in_.lane.position() != seen_.mark) {
-    if (budget == 0) {
-      more = true;
-      break;
-    }
-    --budget;
-    ++calls;
-    const PipeMessage message = in_.lane.Front();
-    DeliverMessage(now, Lane::kReliable, message);
-    in_.lane.Pop(message);
-    if (!listening()) break;
-  }
-  if (in_.lane.Settle()) NotifyPeer();
-  return more;
 }
 
 void PipeEnd::DeliverMessage(TimePoint now, Lane lane,
@@ -210,11 +203,9 @@ void PipeEnd::DeliverMessage(TimePoint now, Lane lane,
 // What still arrives is discarded, so that a peer that still sends does not
 // run into its limit and call it our slowness.
 void PipeEnd::DeliverClosing(TimePoint now) {
-  if (in_.lane.position() != seen_.mark) {
-    while (in_.lane.position() != seen_.mark) in_.lane.Pop(in_.lane.Front());
-    in_.lane.Settle();
-  }
-  if (seen_.finished) {
+  while (in_.lane.position() != mark_) in_.lane.Pop(in_.lane.Front());
+  in_.lane.Settle();
+  if (finished_) {
     Finish(out_.record.code, &out_.record, /*by_us=*/true);
   } else if (!lingering_) {
     lingering_ = side_.pump->StartLinger(now + linger_, *this);
@@ -248,11 +239,8 @@ PipePair MakePipe(PipePump& first, PipePump& second,
   PARLOR_CHECK(within(limits::kMessageBytes, options.message_bytes_max));
   PARLOR_CHECK(within(limits::kLingerMs, options.linger_ms));
   // The ends own it, a share each.
-  auto* pipe =
-      new pipe_internal::Pipe(options.reliable_bytes_max, &first == &second);
-  pipe->sides[0].pump = first.pump_;
-  pipe->sides[1].pump = second.pump_;
-  for (pipe_internal::Side& side : pipe->sides) side.pipe = pipe;
+  auto* pipe = new pipe_internal::Pipe(options.reliable_bytes_max, first.pump_,
+                                       second.pump_);
   PipePair pair;
   pair.first = std::make_unique<PipeEnd>(*pipe, 0, options);
   pair.second = std::make_unique<PipeEnd>(*pipe, 1, options);
@@ -264,14 +252,10 @@ std::unique_ptr<Connection> MakeRefusedPipe(PipePump& pump,
   using pipe_internal::PipeEnd;
   constexpr auto kReliableBytes =
       static_cast<std::size_t>(limits::kReliableBytes.fallback);
-  auto* pipe = new pipe_internal::Pipe(kReliableBytes, /*on_one_thread=*/true);
+  auto* pipe = new pipe_internal::Pipe(kReliableBytes, pump.pump_, pump.pump_);
   // No second end: its share goes at once and nobody can make it ready.
   pipe->shares.store(1, std::memory_order_relaxed);
   pipe->sides[1].ready.store(true, std::memory_order_relaxed);
-  for (pipe_internal::Side& side : pipe->sides) {
-    side.pump = pump.pump_;
-    side.pipe = pipe;
-  }
   return std::make_unique<PipeEnd>(*pipe, status);
 }
 

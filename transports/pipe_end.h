@@ -13,6 +13,13 @@
 
 namespace parlor::pipe_internal {
 
+// One run of the pump.
+struct Turn {
+  TimePoint now;
+  std::size_t budget;     // messages it may still deliver
+  std::size_t calls = 0;  // callbacks it made
+};
+
 class PipeEnd final : public Connection {
  public:
   // Side `index` of `pipe`; owns one of its shares.
@@ -33,10 +40,20 @@ class PipeEnd final : public Connection {
 
   // The pump's. First all ends look at what is there, then each delivers what
   // it saw, so that what one causes waits for the next pump.
-  void Look();
-  // Counts callbacks into `calls` and takes messages from `budget`. True when
-  // the budget cut it short. The end may be gone afterwards.
-  bool Deliver(TimePoint now, std::size_t& budget, std::size_t& calls);
+  void Look() {
+    // The end before the mark: a close seen has all its messages before it.
+    seen_end_ = in_.end.load(std::memory_order_acquire);
+    mark_ = in_.lane.mark();
+    drained_ = out_.lane.has_drained();
+    if (state_ == State::kClosing) LookClosing();
+    // Taken now, so that one which replaces it meanwhile waits its turn.
+    if (in_.mailbox.has_new() && listening()) {
+      in_.mailbox.Take();
+      state_message_ = true;
+    }
+  }
+  // True when the turn's budget cut it short. The end may be gone afterwards.
+  bool Deliver(Turn& turn);
   void EndLinger();
 
  private:
@@ -47,32 +64,23 @@ class PipeEnd final : public Connection {
     kClosed,   // OnClose has run
   };
 
-  // What Look saw.
-  struct Seen {
-    std::uint64_t mark = 0;
-    EndOfLane end = EndOfLane::kNone;
-    bool drained = false;        // OnWritable is due
-    bool closing = false;        // we had closed
-    bool finished = false;       // and need not wait any longer
-    bool state_message = false;  // the mailbox's message is ours to deliver
-  };
-
-  bool DeliverOpen(TimePoint now, std::size_t& budget, std::size_t& calls);
-  bool DeliverReliable(TimePoint now, std::size_t& budget, std::size_t& calls);
+  void LookClosing();
+  void DeliverOpen(TimePoint now);
+  bool DeliverReliable(Turn& turn);
+  bool DeliverRest(Turn& turn);
   void DeliverMessage(TimePoint now, Lane lane, const PipeMessage& message);
   void DeliverClosing(TimePoint now);
   void FireClose(TimePoint now);
   void CloseWith(CloseCode code, std::string_view text);
   void Finish(CloseCode code, const CloseRecord* record, bool by_us);
   void EndOut(EndOfLane end);
-  void NotifyPeer() { peer_.pump->Notify(peer_, pipe_.one_thread); }
+  void NotifyPeer() { peer_.pump->Notify(peer_, peer_.one_thread); }
   void NotifyOurs() { side_.pump->Notify(side_, true); }
   bool listening() const {
     return state_ == State::kOpen && handler_ != nullptr;
   }
 
   ConnectionHandler* handler_ = nullptr;
-  Pipe& pipe_;
   Side& side_;
   Side& peer_;
   Direction& out_;
@@ -80,7 +88,14 @@ class PipeEnd final : public Connection {
   const std::size_t message_bytes_max_;
   State state_ = State::kOpen;
   bool opened_ = false;
-  Seen seen_;
+
+  // What Look saw.
+  EndOfLane seen_end_ = EndOfLane::kNone;
+  bool drained_ = false;        // OnWritable is due
+  bool state_message_ = false;  // the mailbox's message is ours to deliver
+  bool closing_ = false;        // we had closed
+  bool finished_ = false;       // and need not wait any longer
+  std::uint64_t mark_ = 0;
 
   // How it ended, from kDone on.
   bool by_us_ = false;

@@ -15,6 +15,7 @@
 #include <memory>
 #include <span>
 
+#include "parlor/check.h"
 #include "parlor/lane.h"
 #include "parlor/transports/memory_pipe.h"
 
@@ -30,6 +31,33 @@ T Swap(std::atomic<T>& place, T value, bool one_thread) {
   const T old = place.load(std::memory_order_relaxed);
   place.store(value, std::memory_order_relaxed);
   return old;
+}
+
+// memcpy, without the call for the sizes that most messages have.
+inline void CopyBytes(std::byte* to, std::span<const std::byte> from) {
+  const std::size_t size = from.size();
+  if (size > 32) {
+    std::memcpy(to, from.data(), size);
+    return;
+  }
+  // Two pieces that overlap cover every size between one and two of them.
+  const auto ends = [&](auto piece) {
+    constexpr std::size_t kBytes = sizeof(piece);
+    auto last = piece;
+    std::memcpy(&piece, from.data(), kBytes);
+    std::memcpy(&last, from.data() + size - kBytes, kBytes);
+    std::memcpy(to, &piece, kBytes);
+    std::memcpy(to + size - kBytes, &last, kBytes);
+  };
+  if (size >= 16) {
+    ends(std::array<std::uint64_t, 2>());
+  } else if (size >= 8) {
+    ends(std::uint64_t{});
+  } else if (size >= 4) {
+    ends(std::uint32_t{});
+  } else {
+    for (std::size_t i = 0; i < size; ++i) to[i] = from[i];
+  }
 }
 
 // A message as the consumer finds it. `bytes` is shorter than `size` (empty)
@@ -71,7 +99,10 @@ class ReliableLane {
     return above_half_.load(std::memory_order_relaxed) &&
            queued_bytes() <= bytes_max_ / 2;
   }
-  void MarkDrained();
+  void MarkDrained() {
+    above_half_.store(false, std::memory_order_relaxed);
+    soft_max_ = bytes_max_ / 2;
+  }
 
   // Consumer: all that was appended before this call lies before the mark.
   std::uint64_t mark() const { return tail_.load(std::memory_order_acquire); }
@@ -81,7 +112,7 @@ class ReliableLane {
 
   // Consumer, position() below mark(). The view lives until Pop.
   PipeMessage Front();
-  void Pop(const PipeMessage& message);
+  std::uint64_t Pop(const PipeMessage& message);  // the new position
 
   // Consumer, after its last Pop for now. True when the producer waits to hear
   // that the lane has drained, and it has.
@@ -94,10 +125,28 @@ class ReliableLane {
     std::byte* bytes() { return reinterpret_cast<std::byte*>(this + 1); }
   };
 
+  static constexpr std::size_t kHeaderBytes = 4;
+  static constexpr std::uint32_t kJump = 0xffffffff;
+
+  // Header: bit 0 the kind, bit 1 set when the bytes were left out, the rest
+  // the size. A lane holds at most 2 MiB, so that kJump is no size.
+  static constexpr std::uint32_t kTextBit = 1;
+  static constexpr std::uint32_t kAbsentBit = 2;
+  static constexpr int kSizeShift = 2;
+  static_assert(limits::kReliableBytes.ceiling < (1 << 29));
+
+  // What a record takes is never more than what it counts.
+  static_assert(kPipeMessageOverhead >= kHeaderBytes + 3);
+  static constexpr std::size_t RecordBytes(std::size_t stored) {
+    return kHeaderBytes + ((stored + 3) & ~std::size_t{3});
+  }
+
+  // The message's path is inline; these are off it.
   bool MakeRoom(std::size_t cost);
   void NextChunk(std::size_t record_bytes);
   Chunk* TakeFree(std::size_t capacity);
   Chunk* Allocate(std::size_t record_bytes);
+  void NextReadChunk();
   void Return(Chunk* chunk);
   static void FreeAll(Chunk* chunk);
 
@@ -142,9 +191,13 @@ class Mailbox {
     return static_cast<std::size_t>(word >> kSizeShift) + kPipeMessageOverhead;
   }
 
-  // Consumer. True when there was a new message; message() is that one then,
-  // until the next Take.
-  bool Take();
+  // Consumer.
+  bool has_new() const {
+    return (word_.load(std::memory_order_relaxed) & kFresh) != 0;
+  }
+  // Consumer, when there is a new one: message() is that one until the next
+  // Take.
+  void Take();
   PipeMessage message() const;
 
  private:
@@ -168,6 +221,74 @@ class Mailbox {
   const bool one_thread_;
   std::atomic<std::uint64_t> word_{2};
 };
+
+inline bool ReliableLane::Append(MessageKind kind, std::size_t size,
+                                 std::span<const std::byte> stored) {
+  const std::size_t cost = size + kPipeMessageOverhead;
+  const std::uint64_t tail = tail_.load(std::memory_order_relaxed);
+  if (tail + cost - known_head_ > soft_max_ && !MakeRoom(cost)) return false;
+
+  const std::size_t record = RecordBytes(stored.size());
+  // A jump must always have a place.
+  if (static_cast<std::size_t>(write_end_ - write_) < record + kHeaderBytes) {
+    NextChunk(record);
+  }
+  const std::uint32_t header =
+      (static_cast<std::uint32_t>(size) << kSizeShift) |
+      (stored.size() == size ? 0 : kAbsentBit) |
+      (kind == MessageKind::kText ? kTextBit : 0);
+  std::memcpy(write_, &header, kHeaderBytes);
+  CopyBytes(write_ + kHeaderBytes, stored);
+  write_ += record;
+  tail_.store(tail + cost, std::memory_order_release);
+  return true;
+}
+
+inline PipeMessage ReliableLane::Front() {
+  if (read_ == nullptr) NextReadChunk();
+  std::uint32_t header;
+  std::memcpy(&header, read_, kHeaderBytes);
+  if (header == kJump) {
+    NextReadChunk();
+    std::memcpy(&header, read_, kHeaderBytes);
+  }
+  const std::size_t size = header >> kSizeShift;
+  const std::size_t stored = (header & kAbsentBit) != 0 ? 0 : size;
+  return {(header & kTextBit) != 0 ? MessageKind::kText : MessageKind::kBinary,
+          size,
+          {read_ + kHeaderBytes, stored}};
+}
+
+inline std::uint64_t ReliableLane::Pop(const PipeMessage& message) {
+  read_ += RecordBytes(message.bytes.size());
+  const std::uint64_t head = position() + message.size + kPipeMessageOverhead;
+  head_.store(head, std::memory_order_release);
+  return head;
+}
+
+inline bool ReliableLane::Settle() {
+  const std::uint64_t tail = tail_.load(std::memory_order_acquire);
+  const std::uint64_t head = head_.load(std::memory_order_relaxed);
+  if (one_thread_ && head == tail && read_chunk_ != nullptr) {
+    // Start over where the cache is warm. On two threads the producer may be
+    // writing here.
+    PARLOR_DCHECK(read_chunk_ == write_chunk_);
+    read_ = write_ = write_chunk_->bytes();
+  }
+  return above_half_.load(std::memory_order_relaxed) &&
+         tail - head <= bytes_max_ / 2;
+}
+
+inline void Mailbox::Take() {
+  const std::uint64_t old =
+      Swap(word_, std::uint64_t{read_index_}, one_thread_);
+  read_index_ = static_cast<std::uint8_t>(old & kIndexMask);
+}
+
+inline PipeMessage Mailbox::message() const {
+  const Slot& slot = slots_[read_index_];
+  return {slot.kind, slot.size, {slot.bytes.get(), slot.stored}};
+}
 
 }  // namespace parlor::pipe_internal
 

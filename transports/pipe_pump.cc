@@ -14,6 +14,18 @@ void CloseRecord::Set(CloseCode new_code, std::string_view new_text) {
   std::copy(new_text.begin(), new_text.end(), text.begin());
 }
 
+Pipe::Pipe(std::size_t reliable_bytes_max, std::shared_ptr<Pump> first,
+           std::shared_ptr<Pump> second)
+    : directions{Direction{reliable_bytes_max, first == second},
+                 Direction{reliable_bytes_max, first == second}} {
+  for (Side& side : sides) {
+    side.pipe = this;
+    side.one_thread = first == second;
+  }
+  sides[0].pump = std::move(first);
+  sides[1].pump = std::move(second);
+}
+
 void DropShare(Pipe& pipe) {
   if (pipe.shares.fetch_sub(1, std::memory_order_acq_rel) == 1) delete &pipe;
 }
@@ -51,7 +63,7 @@ void Pump::DropOrphan(Side& side, Side::Orphan list) {
 void Pump::Detach(Side& side) {
   --ends_;
   side.end = nullptr;
-  if (Swap(side.ready, true, side.pipe->one_thread)) {
+  if (Swap(side.ready, true, side.one_thread)) {
     side.orphan = Side::Orphan::kOnReadyList;
   } else if (side.active) {
     side.orphan = Side::Orphan::kOnActiveList;
@@ -113,7 +125,8 @@ void Pump::Activate(Side& side) {
     }
     return;
   }
-  Swap(side.ready, false, side.pipe->one_thread);
+  Swap(side.ready, false, side.one_thread);
+  side.end->Look();
   if (side.active) return;
   side.active = true;
   active_.Push(side);
@@ -139,20 +152,18 @@ std::size_t Pump::Run(TimePoint now, std::size_t messages_max) {
   // must be said again.
   if (has_wake_) woken_.exchange(false, std::memory_order_acq_rel);
   EndLingers(now);
-  TakeReady();
   active_.ForEach([](Side& side) {
     if (side.end != nullptr) side.end->Look();
   });
+  TakeReady();
 
-  std::size_t calls = 0;
-  std::size_t budget = messages_max;
+  Turn turn{now, messages_max};
   SideList<& Side::next_active> work = std::exchange(active_, {});
   Side* cut_short = nullptr;
   while (!work.empty()) {
     Side& side = work.Pop();
-    const bool had_budget = budget > 0;
-    const bool more =
-        side.end != nullptr && side.end->Deliver(now, budget, calls);
+    const bool had_budget = turn.budget > 0;
+    const bool more = side.end != nullptr && side.end->Deliver(turn);
     if (more && had_budget) {
       cut_short = &side;  // its turn comes behind those that had none
     } else if (more) {
@@ -164,7 +175,7 @@ std::size_t Pump::Run(TimePoint now, std::size_t messages_max) {
   }
   if (cut_short != nullptr) active_.Push(*cut_short);
   running_ = false;
-  return calls;
+  return turn.calls;
 }
 
 }  // namespace parlor::pipe_internal

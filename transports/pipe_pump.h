@@ -61,6 +61,7 @@ struct Side {
 
   Pipe* pipe = nullptr;
   std::shared_ptr<Pump> pump;
+  bool one_thread = false;  // both ends are on one pump
   // On the ready list; stays true when the end is gone, so that nobody puts it
   // there again.
   std::atomic<bool> ready{false};
@@ -74,12 +75,9 @@ struct Side {
 };
 
 struct Pipe {
-  Pipe(std::size_t reliable_bytes_max, bool on_one_thread)
-      : one_thread(on_one_thread),
-        directions{Direction{reliable_bytes_max, on_one_thread},
-                   Direction{reliable_bytes_max, on_one_thread}} {}
+  Pipe(std::size_t reliable_bytes_max, std::shared_ptr<Pump> first,
+       std::shared_ptr<Pump> second);
 
-  const bool one_thread;
   std::atomic<int> shares{2};
   std::array<Side, 2> sides;
   std::array<Direction, 2> directions;  // [i] from side i to the other
@@ -104,6 +102,9 @@ class SideList {
     first_ = side.*kNext;
     return side;
   }
+
+  // The list is empty then and the side first in a chain of its own.
+  Side* TakeAll() { return std::exchange(first_, nullptr); }
 
   template <typename Visit>
   void ForEach(Visit visit) {
@@ -141,7 +142,7 @@ class Pump {
   // Puts `side`, which is one of this pump's, on the ready list. `own_thread`:
   // the caller is on the pump's thread for sure.
   void Notify(Side& side, bool own_thread) {
-    if (Swap(side.ready, true, side.pipe->one_thread)) return;
+    if (Swap(side.ready, true, side.one_thread)) return;
     if (own_thread) {
       NotifyHere(side);
     } else {

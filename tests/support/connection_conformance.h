@@ -825,7 +825,7 @@ class ConformanceModel {
     for (std::size_t i = 0; i < 2; ++i) {
       ConformanceEnd& end = sides_[i].end;
       end.on_open = end.on_message = end.on_writable = [this, i] {
-        if (acting_ && random_.Chance(1, 4)) Act(i, /*inside=*/true);
+        if (acting_ && random_.Chance(1, 4)) Act(random_.Below(2), i);
       };
       end.on_close = [this, i] {
         if (random_.Chance(1, 2)) sides_[i].end.connection.reset();
@@ -837,7 +837,7 @@ class ConformanceModel {
     for (int i = 0; i < actions && !testing::Test::HasFailure(); ++i) {
       const std::uint32_t draw = random_.Below(10);
       if (draw < 6) {
-        Act(random_.Below(2), /*inside=*/false);
+        Act(random_.Below(2), kOutside);
       } else if (draw < 9) {
         for (std::uint32_t n = random_.Below(6); n > 0 && link_.Step(); --n) {
         }
@@ -868,9 +868,10 @@ class ConformanceModel {
     bool cut = false;  // aborted or destroyed: nothing need arrive
   };
 
-  void Act(std::size_t index, bool inside) {
+  // Acts on one side, outside or inside a callback of side `inside`.
+  static constexpr std::size_t kOutside = 2;
+  void Act(std::size_t index, std::size_t inside) {
     Side& side = sides_[index];
-    Side& other = sides_[1 - index];
     if (side.end.connection == nullptr) return;
     const std::uint32_t draw = random_.Below(64);
     if (draw < 36) return SendReliable(side);
@@ -879,9 +880,9 @@ class ConformanceModel {
     if (draw < 60) return side.end.SetHandler(&side.end);
     if (draw == 60) return Close(side);
     if (draw == 61) return Abort(side);
-    // Not inside its own callback; the other one's end may go there.
-    if (draw == 62) return Destroy(inside ? other : side);
-    if (!inside) link_.Settle();
+    // Not inside one of its own callbacks.
+    if (draw == 62 && inside != index) return Destroy(side);
+    if (inside == kOutside) link_.Settle();
   }
 
   void SendReliable(Side& side) {
