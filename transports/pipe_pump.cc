@@ -61,7 +61,7 @@ void Pump::DropOrphan(Side& side, Side::Orphan list) {
 }
 
 void Pump::Detach(Side& side) {
-  --ends_;
+  ends_.fetch_sub(1, std::memory_order_relaxed);
   side.end = nullptr;
   if (Swap(side.ready, true, side.one_thread)) {
     side.orphan = Side::Orphan::kOnReadyList;

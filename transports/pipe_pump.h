@@ -133,8 +133,10 @@ class Pump {
   // of other threads, which then do nothing.
   void Shut();
 
+  // Whoever makes the pipe.
+  void Attach() { ends_.fetch_add(1, std::memory_order_relaxed); }
+
   // The pump's own thread.
-  void Attach() { ++ends_; }
   void Detach(Side& side);
   LingerKey StartLinger(TimePoint deadline, PipeEnd& end);
   void StopLinger(const LingerKey& key) { lingering_.erase(key); }
@@ -172,13 +174,13 @@ class Pump {
   SideList<&Side::next_active> active_;
   std::map<LingerKey, PipeEnd*> lingering_;
   std::uint64_t lingers_ = 0;
-  std::size_t ends_ = 0;
   bool running_ = false;
   bool has_wake_ = false;
 
   // Any thread: the last notified side, linked to those before it.
   alignas(kCacheLine) std::atomic<Side*> remote_{nullptr};
   std::atomic<bool> woken_{false};
+  std::atomic<std::size_t> ends_{0};
   std::mutex wake_mutex_;  // guards wake_ against Shut
   std::function<void()> wake_;
 };

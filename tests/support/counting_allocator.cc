@@ -11,19 +11,19 @@ namespace {
 std::atomic<std::uint64_t> allocations{0};
 std::atomic<std::uint64_t> bytes_now{0};
 
-void* Count(void* memory) {
+[[maybe_unused]] void* Count(void* memory) {
   if (memory == nullptr) std::abort();
   allocations.fetch_add(1, std::memory_order_relaxed);
   bytes_now.fetch_add(malloc_usable_size(memory), std::memory_order_relaxed);
   return memory;
 }
 
-void Discount(void* memory) {
+[[maybe_unused]] void Discount(void* memory) {
   bytes_now.fetch_sub(malloc_usable_size(memory), std::memory_order_relaxed);
   std::free(memory);
 }
 
-std::size_t RoundUp(std::size_t size, std::align_val_t align) {
+[[maybe_unused]] std::size_t RoundUp(std::size_t size, std::align_val_t align) {
   const auto step = static_cast<std::size_t>(align);
   return (size + step - 1) / step * step;
 }
@@ -37,6 +37,15 @@ std::uint64_t parlor_allocation_count() {
 std::uint64_t parlor_allocated_bytes() {
   return bytes_now.load(std::memory_order_relaxed);
 }
+
+// The thread sanitizer's operators cannot be replaced: there everything counts
+// as 0, and what is asserted of the counts holds of nothing.
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define PARLOR_THREAD_SANITIZER
+#endif
+#endif
+#ifndef PARLOR_THREAD_SANITIZER
 
 // The array and nothrow forms of the library call these.
 void* operator new(std::size_t size) {
@@ -54,3 +63,5 @@ void operator delete(void* memory, std::align_val_t) noexcept {
 void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
   Discount(memory);
 }
+
+#endif  // PARLOR_THREAD_SANITIZER

@@ -1,6 +1,6 @@
 // Counts what goes through operator new and delete, in the whole process. Link
 // counting_allocator.cc into the one binary that wants to know: it replaces the
-// global operators. Any thread.
+// global operators. Any thread. Under the thread sanitizer nothing is counted.
 #ifndef PARLOR_SUPPORT_COUNTING_ALLOCATOR_H_
 #define PARLOR_SUPPORT_COUNTING_ALLOCATOR_H_
 

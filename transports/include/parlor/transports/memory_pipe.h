@@ -98,7 +98,8 @@ struct PipePair {
 };
 
 // Two ends, open from birth: OnOpen comes with the first pump that finds a
-// handler. `options` are within their limits.
+// handler. `options` are within their limits. Of two threads either may make
+// the pipe; the other end is handed over before anything is done with it.
 PipePair MakePipe(PipePump& first, PipePump& second,
                   const PipeOptions& options = {});
 
