@@ -77,8 +77,9 @@ int ParseSize(const std::string& text) {
   const std::string_view view = text;
   const std::size_t x = view.find('x');
   const auto width = ParseNumber(view.substr(0, x));
-  const auto height =
-      x == view.npos ? std::nullopt : ParseNumber(view.substr(x + 1));
+  const auto height = x == std::string_view::npos
+                          ? std::nullopt
+                          : ParseNumber(view.substr(x + 1));
   if (x == 0 || !width || !height) {
     throw BadArgument{
         absl::StrCat("--size: ", text, " is not WIDTHxHEIGHT, as in 76x40")};

@@ -112,7 +112,7 @@ absl::Status ValidateOptions(const PeerOptions& options) {
       {kRetryMs, options.retry_ms},
       {kConnectMs, options.connect_ms}};
   for (const auto& [limit, value] : rows) {
-    const absl::Status status = CheckLimit(limit, limit.name, value);
+    absl::Status status = CheckLimit(limit, limit.name, value);
     if (!status.ok()) return status;
   }
   if (options.left_seat > LeftSeat::kEnd) {
