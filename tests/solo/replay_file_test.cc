@@ -1,7 +1,5 @@
 #include "replay_file.h"
 
-#include <xxhash.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -11,6 +9,7 @@
 #include "parlor/byte_io.h"
 #include "parlor/random.h"
 #include "parlor/status.h"
+#include "solo/replay_seal.h"
 
 namespace parlor::solo {
 namespace {
@@ -186,26 +185,6 @@ Recording Small() {
   encoder.Finish(88);
   AppendTaken(encoder, out);
   return out;
-}
-
-// Right checksums on changed bytes, for as many records as can be followed.
-std::vector<std::byte> Resealed(std::vector<std::byte> bytes) {
-  const auto seal = [&bytes](std::size_t start, std::size_t size,
-                             std::uint64_t seed) {
-    std::vector<std::byte> sum;
-    ByteWriter(sum).U64(XXH3_64bits_withSeed(&bytes[start], size, seed));
-    std::copy(sum.begin(), sum.end(), &bytes[start + size]);
-  };
-  seal(0, 40, 0);
-  std::size_t at = 48;
-  while (at + 11 <= bytes.size()) {
-    const std::size_t size = std::to_integer<std::size_t>(bytes[at + 1]) |
-                             std::to_integer<std::size_t>(bytes[at + 2]) << 8;
-    if (at + 11 + size > bytes.size()) break;
-    seal(at, 3 + size, at);
-    at += 11 + size;
-  }
-  return bytes;
 }
 
 class ReplayForgery : public ::testing::TestWithParam<Forgery> {};
