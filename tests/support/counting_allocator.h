@@ -1,8 +1,8 @@
 // Counts what goes through operator new and delete, in the whole process. Link
 // counting_allocator.cc into the one binary that wants to know: it replaces the
 // global operators. Any thread. Under the thread sanitizer nothing is counted.
-#ifndef PARLOR_SUPPORT_COUNTING_ALLOCATOR_H_
-#define PARLOR_SUPPORT_COUNTING_ALLOCATOR_H_
+#ifndef PARLOR_TESTS_SUPPORT_COUNTING_ALLOCATOR_H_
+#define PARLOR_TESTS_SUPPORT_COUNTING_ALLOCATOR_H_
 
 #include <cstdint>
 
@@ -12,4 +12,4 @@ std::uint64_t parlor_allocation_count();
 // Bytes the heap gives to what is allocated now, as malloc rounds them.
 std::uint64_t parlor_allocated_bytes();
 
-#endif  // PARLOR_SUPPORT_COUNTING_ALLOCATOR_H_
+#endif  // PARLOR_TESTS_SUPPORT_COUNTING_ALLOCATOR_H_
