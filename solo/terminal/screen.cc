@@ -23,7 +23,7 @@ namespace {
 // colour-blind eyes, as near as the 256-colour cube has them; the background is
 // always black, so that they look alike in every terminal.
 constexpr std::array<short, kInks> kColours256 = {
-    252, 75, 214, 36, 227, 202, 176, 27, 250, 244, 245, 220, 203, 231, 16};
+    252, 75, 214, 36, 227, 202, 176, 63, 250, 244, 245, 220, 203, 231, 16};
 constexpr std::array<short, kInks> kColours8 = {
     COLOR_WHITE,   COLOR_CYAN,   COLOR_YELLOW, COLOR_GREEN, COLOR_RED,
     COLOR_MAGENTA, COLOR_BLUE,   COLOR_WHITE,  COLOR_WHITE, COLOR_WHITE,
