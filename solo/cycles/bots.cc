@@ -225,7 +225,8 @@ class Mind {
       contact = contact || territory.contact;
       most = std::max(most, mine);
       way.value = 4 * mine;
-      if (territory.contact) way.value -= appetite * territory.theirs / race_.rival_count;
+      if (territory.contact)
+        way.value -= appetite * territory.theirs / race_.rival_count;
       // Two experts in mirrored places must not play mirrored moves for ever.
       way.value += mine * dice_.Between(-kHardNoise, kHardNoise) / 25;
       if (IsContested(way)) way.value -= 2 * mine + 40;
