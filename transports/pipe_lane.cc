@@ -123,13 +123,15 @@ bool Mailbox::Put(MessageKind kind, std::size_t size,
                   std::span<const std::byte> stored) {
   Slot& slot = slots_[write_index_];
   if (slot.capacity < stored.size()) {
-    slot.capacity = std::max<std::size_t>(64, std::bit_ceil(stored.size()));
+    // stored is within limits::kMessageBytes.
+    slot.capacity = static_cast<std::uint32_t>(
+        std::max<std::size_t>(64, std::bit_ceil(stored.size())));
     slot.bytes = std::make_unique_for_overwrite<std::byte[]>(slot.capacity);
   }
   CopyBytes(slot.bytes.get(), stored);
   slot.kind = kind;
   slot.size = size;
-  slot.stored = stored.size();
+  slot.stored = static_cast<std::uint32_t>(stored.size());
   const std::uint64_t word =
       (std::uint64_t{size} << kSizeShift) | kFresh | write_index_;
   const std::uint64_t old = Swap(word_, word, one_thread_);

@@ -203,9 +203,9 @@ class Mailbox {
  private:
   struct Slot {
     std::unique_ptr<std::byte[]> bytes;
-    std::size_t capacity = 0;
-    std::size_t size = 0;
-    std::size_t stored = 0;
+    std::uint32_t capacity = 0;
+    std::uint32_t stored = 0;
+    std::size_t size = 0;  // which may be anything, when nothing is stored
     MessageKind kind = MessageKind::kBinary;
   };
 

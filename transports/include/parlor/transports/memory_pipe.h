@@ -3,16 +3,18 @@
 // any network (parlor/connection.h).
 //
 // Each end is bound to a PipePump and lives on that pump's thread; the two
-// pumps may be one. Messages are copied into pooled ring buffers (reliable
-// lane) or a mailbox of three slots (state lane). In steady state no message
-// allocates. Between two threads no message takes a lock; a lock is taken only
-// to wake a pump that had nothing to do.
+// pumps may be one. Messages are copied into pooled chunks (reliable lane) or a
+// mailbox of three slots (state lane). In steady state no message allocates.
+// Between two threads no message takes a lock; a lock is taken only to wake a
+// pump that had nothing to do.
 //
-// A pipe takes a few hundred bytes until the first message. From then on a
-// direction keeps a chunk of 1 KiB, and as many more as its reliable lane ever
-// filled: at most the lane's limit and one chunk, as long as messages are small
-// beside a chunk (which grow with the queue, up to 64 KiB), and never more than
-// twice the limit. The state lane keeps three times its largest message.
+// A pipe takes 1.3 KiB until the first message. From then on a direction keeps
+// a chunk of 1 KiB, and as many more as its reliable lane ever filled: at most
+// the lane's limit and one chunk, as long as messages are small beside a chunk
+// (which grow with the queue, up to 64 KiB), and never more than twice the
+// limit. The state lane keeps three times its largest message, rounded up to a
+// power of two. A pipe whose end died while it was ready goes with the next
+// pump.
 //
 // Close, here: the code travels behind what was queued. When both ends close
 // before either has heard of the other, each reports its own code with by_us,
