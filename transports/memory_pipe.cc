@@ -1,5 +1,7 @@
 #include "parlor/transports/memory_pipe.h"
 
+#include <sanitizer/asan_interface.h>
+
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -21,8 +23,8 @@ PipeEnd::PipeEnd(Pipe& pipe, std::size_t index, const PipeOptions& options)
   side_.pump->Attach();
 }
 
-PipeEnd::PipeEnd(Pipe& pipe, std::uint16_t refusal)
-    : PipeEnd(pipe, 0, PipeOptions{}) {
+PipeEnd::PipeEnd(Pipe& pipe, std::size_t index, std::uint16_t refusal)
+    : PipeEnd(pipe, index, PipeOptions{}) {
   Finish(close_code::kDropped, nullptr, /*by_us=*/false);
   refusal_ = refusal;
 }
@@ -30,7 +32,14 @@ PipeEnd::PipeEnd(Pipe& pipe, std::uint16_t refusal)
 PipeEnd::~PipeEnd() {
   if (lingering_) side_.pump->StopLinger(*lingering_);
   if (state_ != State::kClosed) EndOut(EndOfLane::kAborted);
-  side_.pump->Detach(side_);  // may free what the references name
+}
+
+void PipeEnd::operator delete(PipeEnd* end, std::destroying_delete_t) {
+  Side& side = end->side_;
+  end->~PipeEnd();
+  // The heap would tell who still uses it; so must we.
+  ASAN_POISON_MEMORY_REGION(end, sizeof(PipeEnd));
+  side.pump->Detach(side);
 }
 
 void PipeEnd::SetHandler(ConnectionHandler* handler) {
@@ -47,17 +56,18 @@ SendResult PipeEnd::Send(Lane lane, MessageKind kind,
       bytes.size() <= message_bytes_max_ ? bytes : std::span<const std::byte>();
   if (lane == Lane::kState) {
     const bool replaced = out_.mailbox.Put(kind, bytes.size(), stored);
-    NotifyPeer();
+    NotifyPeerOfMore();
     return replaced ? SendResult::kReplaced : SendResult::kQueued;
   }
   if (!out_.lane.Append(kind, bytes.size(), stored)) {
     // Nobody reads there any more: that is not the peer being slow.
-    if (in_.end.load(std::memory_order_acquire) != EndOfLane::kNone) {
+    if (side_.ended.load(std::memory_order_acquire) != EndOfLane::kNone) {
       return SendResult::kClosed;
     }
     Close(CloseReason::kTooSlow);
     return SendResult::kOverflow;
   }
+  peer_.tail.store(out_.lane.tail(), std::memory_order_release);
   NotifyPeer();
   return SendResult::kQueued;
 }
@@ -75,6 +85,7 @@ void PipeEnd::Close(CloseCode code, std::string_view text) {
   state_ = State::kClosing;
   out_.record.Set(code, text);
   EndOut(EndOfLane::kClosed);
+  side_.more.store(true, std::memory_order_relaxed);
   NotifyOurs();
 }
 
@@ -91,7 +102,7 @@ void PipeEnd::Abort() {
 }
 
 void PipeEnd::EndOut(EndOfLane end) {
-  out_.end.store(end, std::memory_order_release);
+  peer_.ended.store(end, std::memory_order_release);
   NotifyPeer();
 }
 
@@ -115,10 +126,23 @@ void PipeEnd::EndLinger() {
   NotifyOurs();
 }
 
-void PipeEnd::LookClosing() {
-  closing_ = true;
-  finished_ = seen_end_ != EndOfLane::kNone ||
-              out_.close_taken.load(std::memory_order_acquire);
+// What is rare beside messages of the reliable lane. What cannot be acted on
+// yet is looked at again.
+void PipeEnd::LookFurther() {
+  Swap(side_.more, false, side_.one_thread);
+  drained_ = out_.lane.has_drained();
+  if (state_ == State::kClosing) {
+    closing_ = true;
+    finished_ = side_.seen_ended != EndOfLane::kNone ||
+                out_.close_taken.load(std::memory_order_acquire);
+  } else if (in_.mailbox.has_new() && listening()) {
+    // Taken now, so that one which replaces it meanwhile waits its turn.
+    in_.mailbox.Take();
+    state_message_ = true;
+  }
+  const bool again = state_ == State::kClosing || drained_ ||
+                     (in_.mailbox.has_new() && state_ == State::kOpen);
+  if (again) side_.more.store(true, std::memory_order_relaxed);
 }
 
 bool PipeEnd::Deliver(Turn& turn) {
@@ -127,13 +151,13 @@ bool PipeEnd::Deliver(Turn& turn) {
       ++turn.calls;
       DeliverOpen(turn.now);
     }
-    if (seen_end_ == EndOfLane::kAborted) {
+    if (side_.seen_ended == EndOfLane::kAborted) {
       if (listening()) Finish(close_code::kDropped, nullptr, /*by_us=*/false);
-    } else if (in_.lane.position() != mark_ && listening()) {
+    } else if (in_.lane.position() != side_.mark && listening()) {
       if (DeliverReliable(turn)) return true;
     }
     const bool rest =
-        state_message_ || drained_ || seen_end_ == EndOfLane::kClosed;
+        state_message_ || drained_ || side_.seen_ended == EndOfLane::kClosed;
     if (rest && DeliverRest(turn)) return true;
   } else if (closing_ && state_ == State::kClosing) {
     DeliverClosing(turn.now);
@@ -158,10 +182,12 @@ bool PipeEnd::DeliverReliable(Turn& turn) {
     --left;
     const PipeMessage message = in_.lane.Front();
     DeliverMessage(turn.now, Lane::kReliable, message);
-    more = in_.lane.Pop(message) != mark_;
+    more = in_.lane.Pop(message) != side_.mark;
     if (!more || !listening()) break;
   }
-  if (in_.lane.Settle()) NotifyPeer();
+  if (in_.lane.Settle(side_.tail.load(std::memory_order_acquire))) {
+    NotifyPeerOfMore();
+  }
   turn.calls += turn.budget - left;
   turn.budget = left;
   return more && listening();
@@ -183,7 +209,7 @@ bool PipeEnd::DeliverRest(Turn& turn) {
     handler_->OnWritable(turn.now, *this, Lane::kReliable);
   }
   // Whatever the handler left unheard comes first.
-  if (seen_end_ == EndOfLane::kClosed && listening()) {
+  if (side_.seen_ended == EndOfLane::kClosed && listening()) {
     in_.close_taken.store(true, std::memory_order_release);
     NotifyPeer();
     Finish(in_.record.code, &in_.record, /*by_us=*/false);
@@ -203,8 +229,8 @@ void PipeEnd::DeliverMessage(TimePoint now, Lane lane,
 // What still arrives is discarded, so that a peer that still sends does not
 // run into its limit and call it our slowness.
 void PipeEnd::DeliverClosing(TimePoint now) {
-  while (in_.lane.position() != mark_) in_.lane.Pop(in_.lane.Front());
-  in_.lane.Settle();
+  while (in_.lane.position() != side_.mark) in_.lane.Pop(in_.lane.Front());
+  in_.lane.Settle(side_.tail.load(std::memory_order_acquire));
   if (finished_) {
     Finish(out_.record.code, &out_.record, /*by_us=*/true);
   } else if (!lingering_) {
@@ -231,7 +257,6 @@ namespace parlor {
 
 PipePair MakePipe(PipePump& first, PipePump& second,
                   const PipeOptions& options) {
-  using pipe_internal::PipeEnd;
   const auto within = [](const Limit& limit, auto value) {
     return CheckLimit(limit, limit.name, static_cast<std::int64_t>(value)).ok();
   };
@@ -239,24 +264,24 @@ PipePair MakePipe(PipePump& first, PipePump& second,
   PARLOR_CHECK(within(limits::kMessageBytes, options.message_bytes_max));
   PARLOR_CHECK(within(limits::kLingerMs, options.linger_ms));
   // The ends own it, a share each.
-  auto* pipe = new pipe_internal::Pipe(options.reliable_bytes_max, first.pump_,
-                                       second.pump_);
+  auto* pipe = new pipe_internal::PipeBlock(options.reliable_bytes_max,
+                                            first.pump_, second.pump_);
   PipePair pair;
-  pair.first = std::make_unique<PipeEnd>(*pipe, 0, options);
-  pair.second = std::make_unique<PipeEnd>(*pipe, 1, options);
+  pair.first = pipe->MakeEnd(0, options);
+  pair.second = pipe->MakeEnd(1, options);
   return pair;
 }
 
 std::unique_ptr<Connection> MakeRefusedPipe(PipePump& pump,
                                             std::uint16_t status) {
-  using pipe_internal::PipeEnd;
   constexpr auto kReliableBytes =
       static_cast<std::size_t>(limits::kReliableBytes.fallback);
-  auto* pipe = new pipe_internal::Pipe(kReliableBytes, pump.pump_, pump.pump_);
+  auto* pipe =
+      new pipe_internal::PipeBlock(kReliableBytes, pump.pump_, pump.pump_);
   // No second end: its share goes at once and nobody can make it ready.
   pipe->shares.store(1, std::memory_order_relaxed);
   pipe->sides[1].ready.store(true, std::memory_order_relaxed);
-  return std::make_unique<PipeEnd>(*pipe, status);
+  return pipe->MakeEnd(0, status);
 }
 
 }  // namespace parlor

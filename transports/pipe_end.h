@@ -4,9 +4,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <new>
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include "parlor/connection.h"
 #include "pipe_pump.h"
@@ -25,8 +28,10 @@ class PipeEnd final : public Connection {
   // Side `index` of `pipe`; owns one of its shares.
   PipeEnd(Pipe& pipe, std::size_t index, const PipeOptions& options);
   // One that was refused: its only event is OnClose(1006, refusal).
-  PipeEnd(Pipe& pipe, std::uint16_t refusal);
+  PipeEnd(Pipe& pipe, std::size_t index, std::uint16_t refusal);
   ~PipeEnd() override;
+  // An end lies in its pipe's memory and gives a share of that back.
+  static void operator delete(PipeEnd* end, std::destroying_delete_t);
 
   using Connection::Close;
   using Connection::Send;
@@ -40,21 +45,16 @@ class PipeEnd final : public Connection {
 
   // The pump's. First all ends look at what is there, then each delivers what
   // it saw, so that what one causes waits for the next pump.
-  void Look() {
+  static void Look(Side& side) {
     // The end before the mark: a close seen has all its messages before it.
-    seen_end_ = in_.end.load(std::memory_order_acquire);
-    mark_ = in_.lane.mark();
-    drained_ = out_.lane.has_drained();
-    if (state_ == State::kClosing) LookClosing();
-    // Taken now, so that one which replaces it meanwhile waits its turn.
-    if (in_.mailbox.has_new() && listening()) {
-      in_.mailbox.Take();
-      state_message_ = true;
-    }
+    side.seen_ended = side.ended.load(std::memory_order_acquire);
+    side.mark = side.tail.load(std::memory_order_acquire);
+    if (side.more.load(std::memory_order_relaxed)) side.end->LookFurther();
   }
   // True when the turn's budget cut it short. The end may be gone afterwards.
   bool Deliver(Turn& turn);
   void EndLinger();
+  void PrefetchHandler() const { __builtin_prefetch(handler_, 1); }
 
  private:
   enum class State : std::uint8_t {
@@ -64,7 +64,7 @@ class PipeEnd final : public Connection {
     kClosed,   // OnClose has run
   };
 
-  void LookClosing();
+  void LookFurther();
   void DeliverOpen(TimePoint now);
   bool DeliverReliable(Turn& turn);
   bool DeliverRest(Turn& turn);
@@ -75,6 +75,10 @@ class PipeEnd final : public Connection {
   void Finish(CloseCode code, const CloseRecord* record, bool by_us);
   void EndOut(EndOfLane end);
   void NotifyPeer() { peer_.pump->Notify(peer_, peer_.one_thread); }
+  void NotifyPeerOfMore() {
+    peer_.more.store(true, std::memory_order_release);
+    NotifyPeer();
+  }
   void NotifyOurs() { side_.pump->Notify(side_, true); }
   bool listening() const {
     return state_ == State::kOpen && handler_ != nullptr;
@@ -89,13 +93,11 @@ class PipeEnd final : public Connection {
   State state_ = State::kOpen;
   bool opened_ = false;
 
-  // What Look saw.
-  EndOfLane seen_end_ = EndOfLane::kNone;
+  // What LookFurther saw.
   bool drained_ = false;        // OnWritable is due
   bool state_message_ = false;  // the mailbox's message is ours to deliver
   bool closing_ = false;        // we had closed
   bool finished_ = false;       // and need not wait any longer
-  std::uint64_t mark_ = 0;
 
   // How it ended, from kDone on.
   bool by_us_ = false;
@@ -105,6 +107,34 @@ class PipeEnd final : public Connection {
 
   const Duration linger_;
   std::optional<Pump::LingerKey> lingering_;
+};
+
+// A pipe and its ends in one piece of memory: what a message touches is found
+// from any part of it without following a pointer, and fetched ahead.
+struct PipeBlock : Pipe {
+  using Pipe::Pipe;
+
+  // Makes the end of `side`; once.
+  template <typename... Args>
+  std::unique_ptr<Connection> MakeEnd(std::size_t side, Args&&... args) {
+    return std::unique_ptr<Connection>(::new (static_cast<void*>(
+        ends[side].memory)) PipeEnd(*this, side, std::forward<Args>(args)...));
+  }
+
+  // Fetches what a turn of the end of `side` touches, its answer included.
+  void Prefetch(std::size_t side) const {
+    const std::byte* end = ends[side].memory;
+    __builtin_prefetch(end, 1);
+    __builtin_prefetch(end + kCacheLine, 1);
+    __builtin_prefetch(&sides[1 - side], 1);
+    directions[1 - side].lane.Prefetch();
+    directions[side].lane.Prefetch();
+  }
+
+  struct alignas(kCacheLine) EndMemory {
+    std::byte memory[sizeof(PipeEnd)];
+  };
+  std::array<EndMemory, 2> ends;
 };
 
 }  // namespace parlor::pipe_internal

@@ -8,7 +8,7 @@
 namespace parlor::pipe_internal {
 namespace {
 
-// An idle pipe that spoke once keeps one of these a direction.
+// What does not fit the inline chunk is not rare any more.
 constexpr std::size_t kChunkBytesMin = 1024;
 // A deep queue takes larger chunks, so that what is lost at their ends does
 // not count.
@@ -17,20 +17,25 @@ constexpr std::size_t kChunkBytesMax = 64 * 1024;
 }  // namespace
 
 ReliableLane::~ReliableLane() {
-  FreeAll(read_chunk_ != nullptr ? read_chunk_ : first_chunk_);
+  FreeAll(read_chunk_);
   FreeAll(returned_.load(std::memory_order_acquire));
   FreeAll(free_);
 }
 
 void ReliableLane::FreeAll(Chunk* chunk) {
-  while (chunk != nullptr) ::operator delete(std::exchange(chunk, chunk->next));
+  while (chunk != nullptr) Free(std::exchange(chunk, chunk->next));
+}
+
+void ReliableLane::Free(Chunk* chunk) {
+  if (chunk == &inline_.chunk) return;
+  allocated_ -= chunk->capacity + sizeof(Chunk);
+  ::operator delete(chunk);
 }
 
 // Looks at the consumer's progress only when what is known of it does not do.
 bool ReliableLane::MakeRoom(std::size_t cost) {
   known_head_ = head_.load(std::memory_order_acquire);
-  const std::uint64_t queued =
-      tail_.load(std::memory_order_relaxed) + cost - known_head_;
+  const std::uint64_t queued = tail_ + cost - known_head_;
   if (queued > bytes_max_) return false;
   if (queued > bytes_max_ / 2 && !above_half_.load(std::memory_order_relaxed)) {
     // Published with the message that made it so: the pump which takes that
@@ -45,12 +50,8 @@ void ReliableLane::NextChunk(std::size_t record_bytes) {
   Chunk* chunk = TakeFree(record_bytes + kHeaderBytes);
   if (chunk == nullptr) chunk = Allocate(record_bytes);
   chunk->next = nullptr;
-  if (write_chunk_ == nullptr) {
-    first_chunk_ = chunk;
-  } else {
-    write_chunk_->next = chunk;
-    std::memcpy(write_, &kJump, kHeaderBytes);
-  }
+  write_chunk_->next = chunk;
+  std::memcpy(write_, &kJump, kHeaderBytes);
   write_chunk_ = chunk;
   write_ = chunk->bytes();
   write_end_ = write_ + chunk->capacity;
@@ -89,9 +90,7 @@ ReliableLane::Chunk* ReliableLane::Allocate(std::size_t record_bytes) {
       sizeof(Chunk) + records * record_bytes + kHeaderBytes;
   // Free chunks are all too small: they go before the limit is passed.
   while (free_ != nullptr && allocated_ + bytes > bytes_max_) {
-    Chunk* small = std::exchange(free_, free_->next);
-    allocated_ -= small->capacity + sizeof(Chunk);
-    ::operator delete(small);
+    Free(std::exchange(free_, free_->next));
   }
   allocated_ += bytes;
   return new (::operator new(bytes)) Chunk{nullptr, bytes - sizeof(Chunk)};
@@ -99,7 +98,8 @@ ReliableLane::Chunk* ReliableLane::Allocate(std::size_t record_bytes) {
 
 void ReliableLane::Return(Chunk* chunk) {
   if (one_thread_) {
-    chunk->next = std::exchange(free_, chunk);
+    // Rewind goes back to the inline chunk itself.
+    if (chunk != &inline_.chunk) chunk->next = std::exchange(free_, chunk);
     return;
   }
   // The producer takes them all at once, so that no address comes back while
@@ -111,12 +111,12 @@ void ReliableLane::Return(Chunk* chunk) {
   }
 }
 
-// The chunk that was read to its end, if any, goes back.
+// The chunk that was read to its end goes back.
 void ReliableLane::NextReadChunk() {
   Chunk* drained = read_chunk_;
-  read_chunk_ = drained == nullptr ? first_chunk_ : drained->next;
+  read_chunk_ = drained->next;
   read_ = read_chunk_->bytes();
-  if (drained != nullptr) Return(drained);
+  Return(drained);
 }
 
 bool Mailbox::Put(MessageKind kind, std::size_t size,

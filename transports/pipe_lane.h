@@ -77,7 +77,11 @@ class ReliableLane {
   ReliableLane(std::size_t bytes_max, bool one_thread)
       : soft_max_(bytes_max / 2),
         bytes_max_(bytes_max),
-        one_thread_(one_thread) {}
+        one_thread_(one_thread) {
+    read_chunk_ = write_chunk_ = &inline_.chunk;
+    read_ = write_ = write_chunk_->bytes();
+    write_end_ = write_ + kInlineBytes;
+  }
   ~ReliableLane();
   ReliableLane(const ReliableLane&) = delete;
   ReliableLane& operator=(const ReliableLane&) = delete;
@@ -89,7 +93,7 @@ class ReliableLane {
 
   // Producer.
   std::size_t queued_bytes() const {
-    return static_cast<std::size_t>(tail_.load(std::memory_order_relaxed) -
+    return static_cast<std::size_t>(tail_ -
                                     head_.load(std::memory_order_acquire));
   }
 
@@ -104,19 +108,30 @@ class ReliableLane {
     soft_max_ = bytes_max_ / 2;
   }
 
-  // Consumer: all that was appended before this call lies before the mark.
-  std::uint64_t mark() const { return tail_.load(std::memory_order_acquire); }
+  // Producer: where the lane ends after the last Append, for the consumer to be
+  // told. It must not look beyond what it was told.
+  std::uint64_t tail() const { return tail_; }
+
+  // Consumer.
   std::uint64_t position() const {
     return head_.load(std::memory_order_relaxed);
   }
 
-  // Consumer, position() below mark(). The view lives until Pop.
+  // Consumer, position() below the tail. The view lives until Pop.
   PipeMessage Front();
   std::uint64_t Pop(const PipeMessage& message);  // the new position
 
+  // Fetches what a message of a reader that keeps up touches.
+  void Prefetch() const {
+    __builtin_prefetch(&tail_, 1);
+    __builtin_prefetch(&head_, 1);
+    __builtin_prefetch(&inline_, 1);
+    __builtin_prefetch(&inline_.bytes[kCacheLine], 1);
+  }
+
   // Consumer, after its last Pop for now. True when the producer waits to hear
   // that the lane has drained, and it has.
-  bool Settle();
+  bool Settle(std::uint64_t tail);
 
  private:
   struct Chunk {
@@ -147,11 +162,21 @@ class ReliableLane {
   Chunk* TakeFree(std::size_t capacity);
   Chunk* Allocate(std::size_t record_bytes);
   void NextReadChunk();
+  void Rewind();
   void Return(Chunk* chunk);
-  static void FreeAll(Chunk* chunk);
+  void Free(Chunk* chunk);
+  void FreeAll(Chunk* chunk);
 
-  // The producer's line. The consumer reads tail_, once a pump.
-  alignas(kCacheLine) std::atomic<std::uint64_t> tail_{0};
+  // The first chunk lies in the lane, so that the few messages which wait in a
+  // pipe whose reader keeps up are found without following a pointer.
+  static constexpr std::size_t kInlineBytes = 560;
+  struct Inline {
+    Chunk chunk{nullptr, kInlineBytes};
+    std::array<std::byte, kInlineBytes> bytes;
+  };
+
+  // The producer's line.
+  alignas(kCacheLine) std::uint64_t tail_ = 0;
   std::byte* write_ = nullptr;
   std::byte* write_end_ = nullptr;
   std::uint64_t known_head_ = 0;  // head_, as of the last look
@@ -165,12 +190,11 @@ class ReliableLane {
   std::byte* read_ = nullptr;
   Chunk* read_chunk_ = nullptr;
   std::atomic<Chunk*> returned_{nullptr};
-
-  // Written before the first record, or never again.
-  Chunk* first_chunk_ = nullptr;
-  std::size_t allocated_ = 0;  // the producer's
+  std::size_t allocated_ = 0;  // the producer's, in chunks of the heap
   const std::size_t bytes_max_;
   const bool one_thread_;
+
+  alignas(kCacheLine) Inline inline_;
 };
 
 // Three slots: one the producer fills, one the consumer reads, one between
@@ -225,8 +249,7 @@ class Mailbox {
 inline bool ReliableLane::Append(MessageKind kind, std::size_t size,
                                  std::span<const std::byte> stored) {
   const std::size_t cost = size + kPipeMessageOverhead;
-  const std::uint64_t tail = tail_.load(std::memory_order_relaxed);
-  if (tail + cost - known_head_ > soft_max_ && !MakeRoom(cost)) return false;
+  if (tail_ + cost - known_head_ > soft_max_ && !MakeRoom(cost)) return false;
 
   const std::size_t record = RecordBytes(stored.size());
   // A jump must always have a place.
@@ -240,12 +263,11 @@ inline bool ReliableLane::Append(MessageKind kind, std::size_t size,
   std::memcpy(write_, &header, kHeaderBytes);
   CopyBytes(write_ + kHeaderBytes, stored);
   write_ += record;
-  tail_.store(tail + cost, std::memory_order_release);
+  tail_ += cost;
   return true;
 }
 
 inline PipeMessage ReliableLane::Front() {
-  if (read_ == nullptr) NextReadChunk();
   std::uint32_t header;
   std::memcpy(&header, read_, kHeaderBytes);
   if (header == kJump) {
@@ -266,15 +288,22 @@ inline std::uint64_t ReliableLane::Pop(const PipeMessage& message) {
   return head;
 }
 
-inline bool ReliableLane::Settle() {
-  const std::uint64_t tail = tail_.load(std::memory_order_acquire);
-  const std::uint64_t head = head_.load(std::memory_order_relaxed);
-  if (one_thread_ && head == tail && read_chunk_ != nullptr) {
-    // Start over where the cache is warm. On two threads the producer may be
-    // writing here.
-    PARLOR_DCHECK(read_chunk_ == write_chunk_);
-    read_ = write_ = write_chunk_->bytes();
+inline void ReliableLane::Rewind() {
+  PARLOR_DCHECK(read_chunk_ == write_chunk_);
+  if (write_chunk_ != &inline_.chunk) {
+    Return(write_chunk_);
+    read_chunk_ = write_chunk_ = &inline_.chunk;
+    inline_.chunk.next = nullptr;
+    write_end_ = write_chunk_->bytes() + kInlineBytes;
   }
+  read_ = write_ = write_chunk_->bytes();
+}
+
+inline bool ReliableLane::Settle(std::uint64_t tail) {
+  const std::uint64_t head = head_.load(std::memory_order_relaxed);
+  // Start over where the cache is warm. On two threads the producer may be
+  // writing here.
+  if (one_thread_ && head == tail) Rewind();
   return above_half_.load(std::memory_order_relaxed) &&
          tail - head <= bytes_max_ / 2;
 }

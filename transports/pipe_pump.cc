@@ -17,17 +17,46 @@ void CloseRecord::Set(CloseCode new_code, std::string_view new_text) {
 Pipe::Pipe(std::size_t reliable_bytes_max, std::shared_ptr<Pump> first,
            std::shared_ptr<Pump> second)
     : directions{Direction{reliable_bytes_max, first == second},
-                 Direction{reliable_bytes_max, first == second}} {
-  for (Side& side : sides) {
-    side.pipe = this;
-    side.one_thread = first == second;
+                 Direction{reliable_bytes_max, first == second}},
+      pumps{std::move(first), std::move(second)} {
+  for (std::size_t i = 0; i < sides.size(); ++i) {
+    sides[i].pipe = this;
+    sides[i].pump = pumps[i].get();
+    sides[i].one_thread = pumps[0] == pumps[1];
   }
-  sides[0].pump = std::move(first);
-  sides[1].pump = std::move(second);
 }
 
 void DropShare(Pipe& pipe) {
-  if (pipe.shares.fetch_sub(1, std::memory_order_acq_rel) == 1) delete &pipe;
+  if (pipe.shares.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+    delete static_cast<PipeBlock*>(&pipe);
+  }
+}
+
+// With thousands of pipes nothing of one is in the cache when its turn comes.
+// So what some of the next sides need is fetched while one is worked on. Sides
+// of a list are in memory as long as they are on it.
+constexpr std::size_t kFetchSides = 12;
+constexpr std::size_t kFetchEnds = 10;
+constexpr std::size_t kFetchHandlers = 4;
+
+void FetchSide(const std::vector<Side*>& sides, std::size_t at) {
+  if (at < sides.size()) __builtin_prefetch(sides[at], 1);
+}
+
+void FetchEnds(const std::vector<Side*>& sides, std::size_t at) {
+  FetchSide(sides, at + kFetchEnds + kFetchSides);
+  if (at + kFetchEnds < sides.size() && sides[at + kFetchEnds] != nullptr) {
+    const Side& side = *sides[at + kFetchEnds];
+    const auto index =
+        static_cast<std::size_t>(&side - side.pipe->sides.data());
+    static_cast<const PipeBlock*>(side.pipe)->Prefetch(index);
+  }
+  const Side* side =
+      at + kFetchHandlers < sides.size() ? sides[at + kFetchHandlers] : nullptr;
+  if (side != nullptr) {
+    const PipeEnd* end = side->end;
+    if (end != nullptr) end->PrefetchHandler();
+  }
 }
 
 Side Pump::shut_;
@@ -46,9 +75,10 @@ void Pump::Shut() {
     wake_ = nullptr;
   }
   // All that is left on the lists are orphans.
-  while (!active_.empty())
-    DropOrphan(active_.Pop(), Side::Orphan::kOnActiveList);
-  while (!local_.empty()) DropOrphan(local_.Pop(), Side::Orphan::kOnReadyList);
+  for (Side* side : left_) DropOrphan(*side, Side::Orphan::kOnActiveList);
+  for (Side* side : *local_) DropOrphan(*side, Side::Orphan::kOnReadyList);
+  left_.clear();
+  local_->clear();
   Side* side = remote_.exchange(shut(), std::memory_order_acq_rel);
   while (side != nullptr) {
     DropOrphan(*std::exchange(side, side->next_ready),
@@ -106,7 +136,7 @@ void Pump::EndLingers(TimePoint now) {
 }
 
 bool Pump::has_ready() const {
-  return !active_.empty() || !local_.empty() ||
+  return !left_.empty() || !local_->empty() ||
          remote_.load(std::memory_order_relaxed) != nullptr;
 }
 
@@ -114,35 +144,45 @@ TimePoint Pump::next_alarm() const {
   return lingering_.empty() ? kNever : lingering_.begin()->first.first;
 }
 
-// From the ready list to the active one. `ready` turns false before the end
-// looks, so that what comes after its look puts it on the ready list again.
-void Pump::Activate(Side& side) {
+// True when `side`, taken off a ready list, gets a turn for that. `ready` turns
+// false before the end looks, so that what comes after its look puts it on the
+// ready list again.
+bool Pump::Activate(Side& side) {
   if (side.end == nullptr) {
     if (side.active) {
       side.orphan = Side::Orphan::kOnActiveList;
     } else {
       DropShare(*side.pipe);
     }
-    return;
+    return false;
   }
   Swap(side.ready, false, side.one_thread);
-  side.end->Look();
-  if (side.active) return;
-  side.active = true;
-  active_.Push(side);
+  PipeEnd::Look(side);
+  return !std::exchange(side.active, true);
 }
 
-void Pump::TakeReady() {
-  while (!local_.empty()) Activate(local_.Pop());
-  if (remote_.load(std::memory_order_relaxed) == nullptr) return;
-  Side* last = remote_.exchange(nullptr, std::memory_order_acquire);
-  Side* first = nullptr;  // they come newest first
-  while (last != nullptr) {
-    Side* before = last->next_ready;
-    last->next_ready = std::exchange(first, last);
-    last = before;
+// Makes `work`, which holds what this thread made ready, all that gets a turn:
+// what was left first, then that, then what other threads made ready. Null
+// where there is none.
+void Pump::TakeReady(std::vector<Side*>& work) {
+  const std::size_t left = left_.size();
+  if (left > 0) {
+    work.insert(work.begin(), left_.begin(), left_.end());
+    left_.clear();
+    for (std::size_t i = 0; i < left; ++i) {
+      if (work[i]->end != nullptr) PipeEnd::Look(*work[i]);
+    }
   }
-  while (first != nullptr) Activate(*std::exchange(first, first->next_ready));
+  if (remote_.load(std::memory_order_relaxed) != nullptr) {
+    const auto local = static_cast<std::ptrdiff_t>(work.size());
+    Side* last = remote_.exchange(nullptr, std::memory_order_acquire);
+    for (; last != nullptr; last = last->next_ready) work.push_back(last);
+    std::reverse(work.begin() + local, work.end());  // they come newest first
+  }
+  for (std::size_t i = left; i < work.size(); ++i) {
+    FetchSide(work, i + kFetchSides);
+    if (!Activate(*work[i])) work[i] = nullptr;
+  }
 }
 
 std::size_t Pump::Run(TimePoint now, std::size_t messages_max) {
@@ -152,28 +192,29 @@ std::size_t Pump::Run(TimePoint now, std::size_t messages_max) {
   // must be said again.
   if (has_wake_) woken_.exchange(false, std::memory_order_acq_rel);
   EndLingers(now);
-  active_.ForEach([](Side& side) {
-    if (side.end != nullptr) side.end->Look();
-  });
-  TakeReady();
+  std::vector<Side*>& work = *local_;
+  local_ = local_ == &lists_[0] ? &lists_[1] : &lists_[0];
+  TakeReady(work);
 
   Turn turn{now, messages_max};
-  SideList<& Side::next_active> work = std::exchange(active_, {});
   Side* cut_short = nullptr;
-  while (!work.empty()) {
-    Side& side = work.Pop();
+  for (std::size_t i = 0; i < work.size(); ++i) {
+    FetchEnds(work, i);
+    if (work[i] == nullptr) continue;
+    Side& side = *work[i];
     const bool had_budget = turn.budget > 0;
     const bool more = side.end != nullptr && side.end->Deliver(turn);
     if (more && had_budget) {
       cut_short = &side;  // its turn comes behind those that had none
     } else if (more) {
-      active_.Push(side);
+      left_.push_back(&side);
     } else {
       side.active = false;
       if (side.end == nullptr) DropOrphan(side, Side::Orphan::kOnActiveList);
     }
   }
-  if (cut_short != nullptr) active_.Push(*cut_short);
+  work.clear();
+  if (cut_short != nullptr) left_.push_back(cut_short);
   running_ = false;
   return turn.calls;
 }

@@ -17,6 +17,7 @@
 #include <mutex>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "parlor/close_reason.h"
 #include "parlor/time.h"
@@ -50,73 +51,49 @@ struct Direction {
 
   ReliableLane lane;
   Mailbox mailbox;
-  std::atomic<EndOfLane> end{EndOfLane::kNone};  // producer
-  std::atomic<bool> close_taken{false};          // consumer
-  CloseRecord record;  // the producer's, before `end` becomes kClosed
+  std::atomic<bool> close_taken{false};  // consumer
+  CloseRecord record;  // the producer's, before it says kClosed
 };
 
-struct Side {
+// One line of memory: what a pump looks at before any end gets its turn.
+struct alignas(kCacheLine) Side {
   // Who drops the share of an end that is gone.
   enum class Orphan : std::uint8_t { kNone, kOnReadyList, kOnActiveList };
 
   Pipe* pipe = nullptr;
-  std::shared_ptr<Pump> pump;
-  bool one_thread = false;  // both ends are on one pump
-  // On the ready list; stays true when the end is gone, so that nobody puts it
-  // there again.
-  std::atomic<bool> ready{false};
+  Pump* pump = nullptr;        // the pipe keeps it
   Side* next_ready = nullptr;  // whoever turned `ready` true, then the pump
+  PipeEnd* end = nullptr;      // from here on the pump's thread, unless it says
 
-  // The pump's thread only.
-  PipeEnd* end = nullptr;
-  Side* next_active = nullptr;
+  // Said by the other end: how far the lane to this side was filled.
+  std::atomic<std::uint64_t> tail{0};
+  std::uint64_t mark = 0;  // and what the pump saw of that
+
+  // On the ready list; stays true when the end is gone, so that nobody puts it
+  // there again. Any thread.
+  std::atomic<bool> ready{false};
+  // There is news besides messages of the reliable lane. Any thread.
+  std::atomic<bool> more{false};
+  // Said by the other end: that it says no more. And what the pump saw.
+  std::atomic<EndOfLane> ended{EndOfLane::kNone};
+  EndOfLane seen_ended = EndOfLane::kNone;
   bool active = false;
   Orphan orphan = Orphan::kNone;
+  bool one_thread = false;  // both ends are on one pump
 };
+static_assert(sizeof(Side) == kCacheLine);
 
 struct Pipe {
   Pipe(std::size_t reliable_bytes_max, std::shared_ptr<Pump> first,
        std::shared_ptr<Pump> second);
 
-  std::atomic<int> shares{2};
   std::array<Side, 2> sides;
   std::array<Direction, 2> directions;  // [i] from side i to the other
+  std::array<std::shared_ptr<Pump>, 2> pumps;
+  std::atomic<int> shares{2};
 };
 
 void DropShare(Pipe& pipe);
-
-// First in, first out, linked through one of a Side's two links.
-template <Side* Side::*kNext>
-class SideList {
- public:
-  bool empty() const { return first_ == nullptr; }
-
-  void Push(Side& side) {
-    side.*kNext = nullptr;
-    (first_ == nullptr ? first_ : last_->*kNext) = &side;
-    last_ = &side;
-  }
-
-  Side& Pop() {
-    Side& side = *first_;
-    first_ = side.*kNext;
-    return side;
-  }
-
-  // The list is empty then and the side first in a chain of its own.
-  Side* TakeAll() { return std::exchange(first_, nullptr); }
-
-  template <typename Visit>
-  void ForEach(Visit visit) {
-    for (Side* side = first_; side != nullptr; side = side->*kNext) {
-      visit(*side);
-    }
-  }
-
- private:
-  Side* first_ = nullptr;
-  Side* last_ = nullptr;
-};
 
 class Pump {
  public:
@@ -154,14 +131,14 @@ class Pump {
 
  private:
   void NotifyHere(Side& side) {
-    const bool first = local_.empty();
-    local_.Push(side);
+    const bool first = local_->empty();
+    local_->push_back(&side);
     if (first && has_wake_) Wake();
   }
   void NotifyFromElsewhere(Side& side);
   void Wake();
-  void Activate(Side& side);
-  void TakeReady();
+  bool Activate(Side& side);
+  void TakeReady(std::vector<Side*>& work);
   void EndLingers(TimePoint now);
   void DropOrphan(Side& side, Side::Orphan list);
 
@@ -170,8 +147,9 @@ class Pump {
   static Side shut_;
 
   // The pump's own thread.
-  SideList<&Side::next_ready> local_;
-  SideList<&Side::next_active> active_;
+  std::array<std::vector<Side*>, 2> lists_;
+  std::vector<Side*>* local_ = &lists_[0];  // ready, by calls on this thread
+  std::vector<Side*> left_;  // active, but the last run's budget ended first
   std::map<LingerKey, PipeEnd*> lingering_;
   std::uint64_t lingers_ = 0;
   bool running_ = false;

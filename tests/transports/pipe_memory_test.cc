@@ -30,6 +30,22 @@ class CountingHandler final : public ConnectionHandler {
 
 class PipeMemoryTest : public testing::Test {
  protected:
+  // A pump's lists are as long as it ever had ends ready at once; here that is
+  // theirs, and not of the pipe that is weighed.
+  void SetUp() override {
+    for (PipePump& pump : pumps_) {
+      std::vector<PipePair> pairs(1'000);
+      for (PipePair& pair : pairs) pair = Make(pump, pump);
+      for (PipePair& pair : pairs) {
+        Send(*pair.first, Lane::kReliable, 1);
+        Send(*pair.second, Lane::kReliable, 1);
+      }
+      PumpBoth();
+      pairs.clear();
+      PumpBoth();
+    }
+  }
+
   SendResult Send(Connection& end, Lane lane, std::size_t size) {
     return end.Send(lane, MessageKind::kBinary,
                     std::span(bytes_).subspan(0, size));
@@ -160,11 +176,11 @@ TEST_F(PipeMemoryTest, AnIdlePipeIsSmall) {
   const std::uint64_t before = parlor_allocated_bytes();
   for (PipePair& pair : pairs) pair = Make(pumps_[0], pumps_[0]);
   const std::uint64_t each = (parlor_allocated_bytes() - before) / 1'000;
-  EXPECT_LE(each, 1'536u);
+  EXPECT_LE(each, 2'560u);
   for (PipePair& pair : pairs) Send(*pair.first, Lane::kReliable, 12);
   PumpBoth();
   const std::uint64_t spoken = (parlor_allocated_bytes() - before) / 1'000;
-  EXPECT_LE(spoken - each, 1'100u) << "one chunk for the direction used";
+  EXPECT_EQ(spoken, each) << "a small message finds its place in the pipe";
   RecordProperty("idle_bytes", std::to_string(each));
 }
 

@@ -8,13 +8,12 @@
 // Between two threads no message takes a lock; a lock is taken only to wake a
 // pump that had nothing to do.
 //
-// A pipe takes 1.3 KiB until the first message. From then on a direction keeps
-// a chunk of 1 KiB, and as many more as its reliable lane ever filled: at most
-// the lane's limit and one chunk, as long as messages are small beside a chunk
-// (which grow with the queue, up to 64 KiB), and never more than twice the
-// limit. The state lane keeps three times its largest message, rounded up to a
-// power of two. A pipe whose end died while it was ready goes with the next
-// pump.
+// A pipe takes 2.5 KiB, in which the small messages of a reader that keeps up
+// find their place. When more wait, a direction takes chunks from 1 KiB on, and
+// keeps as many as its reliable lane ever filled: at most the lane's limit and
+// one chunk, as long as messages are small beside a chunk (which grow with the
+// queue, up to 64 KiB), and never more than twice the limit. The state lane
+// keeps three times its largest message.
 //
 // Close, here: the code travels behind what was queued. When both ends close
 // before either has heard of the other, each reports its own code with by_us,
