@@ -6,7 +6,7 @@ namespace parlor::host {
 
 std::unique_ptr<Connection> LocalConnector::Connect(
     TimePoint now, const Hello& hello, ConnectionHandler* handler) {
-  if (const std::uint16_t refusal = shard_.Admit(hello); refusal != 0) {
+  if (const std::uint16_t refusal = shard_.Admit(now, hello); refusal != 0) {
     auto refused = MakeRefusedPipe(client_, refusal);
     refused->SetHandler(handler);
     return refused;

@@ -92,7 +92,9 @@ Shard::Shard(const ShardOptions& options, Entropy& entropy)
 
 Shard::~Shard() = default;
 
-std::uint16_t Shard::Admit(const Hello& hello) const {
+std::uint16_t Shard::Admit(TimePoint now, const Hello& hello) {
+  // A room that is over, though its alarm did not run yet, is in nobody's way.
+  OnAlarm(now);
   if (hello.room >= static_cast<std::uint64_t>(options_.rooms)) return 404;
   if (hello.players < 1 || hello.players > options_.seats) return 400;
   const lockstep::Room* room = FindRoom(hello.room);
@@ -103,7 +105,7 @@ std::uint16_t Shard::Admit(const Hello& hello) const {
 ConnectionId Shard::Attach(TimePoint now,
                            std::unique_ptr<Connection> connection,
                            const Hello& hello) {
-  PARLOR_CHECK(Admit(hello) == 0);
+  PARLOR_CHECK(Admit(now, hello) == 0);
   const ConnectionId id =
       sessions_.Insert(std::make_unique<Session>(*this, std::move(connection)));
   Session& session = **sessions_.Find(id);

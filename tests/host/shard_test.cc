@@ -224,6 +224,19 @@ TEST_F(ShardTest, AlarmsEndLobbiesAndHolds) {
   EXPECT_EQ(shard_->rooms(), 1u);
 }
 
+TEST_F(ShardTest, ARoomWhoseTimeIsUpIsInNobodysWay) {
+  ShardOptions options;
+  options.room.lobby_ms = 1'000;
+  Make(options);
+  auto late = Join(0, 2);
+  // The shard's alarm is late as well: the join is what ends the old room.
+  now_ += milliseconds(1'000);
+  auto fresh = Join(0, 3);
+  EXPECT_EQ(late->text, "room not filled");
+  EXPECT_EQ(fresh->closes, 0);
+  EXPECT_EQ(fresh->Last(Kind::kLobby)->players, 3);
+}
+
 TEST_F(ShardTest, EndAllClosesEverybody) {
   Make();
   auto a = Join(0, 2);

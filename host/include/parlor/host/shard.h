@@ -40,10 +40,11 @@ class Shard {
   Shard(const Shard&) = delete;
   Shard& operator=(const Shard&) = delete;
 
-  // Whether `hello` may come in, asked before its connection is answered:
+  // Whether `hello` may come in, asked before its connection is answered and
+  // in the same instant as Attach. Rooms whose time is up at `now` end first:
   // 0, or an HTTP status: 404 the number is not in 0..rooms-1, 400 players is
   // not in 1..seats, 409 the room is open for another size.
-  std::uint16_t Admit(const Hello& hello) const;
+  std::uint16_t Admit(TimePoint now, const Hello& hello);
 
   // Takes a connection whose hello was admitted: seats it, opening the room if
   // need be, or closes it (4000, 4002). A resume opens no room.
