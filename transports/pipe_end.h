@@ -127,8 +127,8 @@ struct PipeBlock : Pipe {
     __builtin_prefetch(end, 1);
     __builtin_prefetch(end + kCacheLine, 1);
     __builtin_prefetch(&sides[1 - side], 1);
-    directions[1 - side].lane.Prefetch();
-    directions[side].lane.Prefetch();
+    directions[1 - side].lane.PrefetchConsumer();
+    directions[side].lane.PrefetchProducer();
   }
 
   struct alignas(kCacheLine) EndMemory {

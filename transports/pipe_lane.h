@@ -121,11 +121,15 @@ class ReliableLane {
   PipeMessage Front();
   std::uint64_t Pop(const PipeMessage& message);  // the new position
 
-  // Fetches what a message of a reader that keeps up touches.
-  void Prefetch() const {
+  // Fetches what an Append touches, while the reader keeps up.
+  void PrefetchProducer() const {
     __builtin_prefetch(&tail_, 1);
-    __builtin_prefetch(&head_, 1);
     __builtin_prefetch(&inline_, 1);
+  }
+  // Fetches what reading a few messages touches.
+  void PrefetchConsumer() const {
+    PrefetchProducer();
+    __builtin_prefetch(&head_, 1);
     __builtin_prefetch(&inline_.bytes[kCacheLine], 1);
   }
 

@@ -7,30 +7,7 @@
 
 namespace parlor::pipe_internal {
 
-void CloseRecord::Set(CloseCode new_code, std::string_view new_text) {
-  PARLOR_CHECK(new_text.size() <= text.size());
-  code = new_code;
-  text_size = static_cast<std::uint8_t>(new_text.size());
-  std::copy(new_text.begin(), new_text.end(), text.begin());
-}
-
-Pipe::Pipe(std::size_t reliable_bytes_max, std::shared_ptr<Pump> first,
-           std::shared_ptr<Pump> second)
-    : directions{Direction{reliable_bytes_max, first == second},
-                 Direction{reliable_bytes_max, first == second}},
-      pumps{std::move(first), std::move(second)} {
-  for (std::size_t i = 0; i < sides.size(); ++i) {
-    sides[i].pipe = this;
-    sides[i].pump = pumps[i].get();
-    sides[i].one_thread = pumps[0] == pumps[1];
-  }
-}
-
-void DropShare(Pipe& pipe) {
-  if (pipe.shares.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-    delete static_cast<PipeBlock*>(&pipe);
-  }
-}
+namespace {
 
 // With thousands of pipes nothing of one is in the cache when its turn comes.
 // So what some of the next sides need is fetched while one is worked on. Sides
@@ -56,6 +33,33 @@ void FetchEnds(const std::vector<Side*>& sides, std::size_t at) {
   if (side != nullptr) {
     const PipeEnd* end = side->end;
     if (end != nullptr) end->PrefetchHandler();
+  }
+}
+
+}  // namespace
+
+void CloseRecord::Set(CloseCode new_code, std::string_view new_text) {
+  PARLOR_CHECK(new_text.size() <= text.size());
+  code = new_code;
+  text_size = static_cast<std::uint8_t>(new_text.size());
+  std::copy(new_text.begin(), new_text.end(), text.begin());
+}
+
+Pipe::Pipe(std::size_t reliable_bytes_max, std::shared_ptr<Pump> first,
+           std::shared_ptr<Pump> second)
+    : directions{Direction{reliable_bytes_max, first == second},
+                 Direction{reliable_bytes_max, first == second}},
+      pumps{std::move(first), std::move(second)} {
+  for (std::size_t i = 0; i < sides.size(); ++i) {
+    sides[i].pipe = this;
+    sides[i].pump = pumps[i].get();
+    sides[i].one_thread = pumps[0] == pumps[1];
+  }
+}
+
+void DropShare(Pipe& pipe) {
+  if (pipe.shares.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+    delete static_cast<PipeBlock*>(&pipe);
   }
 }
 

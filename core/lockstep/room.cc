@@ -43,17 +43,22 @@ struct Room::Seat {
   TimePoint credit_at{};
   // The last frame relayed, of INPUT and of HASH; -1 below every frame.
   std::array<std::int64_t, 2> last_frame{-1, -1};
-  std::uint64_t inputs = 0;  // relayed; the last 64 are in recent
+  std::uint64_t inputs = 0;  // relayed; recent_ has the last 64
   std::uint32_t token = 0;   // 0 before the start and once the seat is left
   bool held = false;
   bool left = false;
   bool ever_away = false;
   TimePoint hold_end{};
-  std::array<MessageBytes, kRecentInputs> recent;  // by inputs % 64
 
   std::int64_t& last_of(Kind kind) {
     return last_frame[kind == Kind::kInput ? 0 : 1];
   }
+};
+
+// By the seat's count of inputs modulo 64. Apart from the seats, since a
+// message reads its seat and only writes here.
+struct Room::Recent {
+  std::array<MessageBytes, kRecentInputs> inputs;
 };
 
 absl::Status ValidateOptions(const RoomOptions& options) {
@@ -88,8 +93,12 @@ Room::Room(TimePoint now, int players, const RoomOptions& options,
                  1) {
   PARLOR_CHECK(players >= 1 && players <= limits::kSeats.ceiling);
   PARLOR_CHECK(ValidateOptions(options).ok());
-  static_assert(sizeof(Room) <= 2 * 1024 && sizeof(Seat) <= 1024);
+  static_assert(sizeof(Room) <= 2 * 1024 &&
+                sizeof(Seat) + sizeof(Recent) <= 1024);
+  // A seat a line: those of a room are read in a row, message after message.
+  static_assert(sizeof(Seat) <= 64);
   seats_ = std::make_unique<Seat[]>(static_cast<std::size_t>(players));
+  recent_ = std::make_unique<Recent[]>(static_cast<std::size_t>(players));
   alarm_ = NextDeadline().at;
 }
 
@@ -192,7 +201,7 @@ Outcome Room::Resume(TimePoint now, Connection& connection,
     std::uint64_t i =
         from.inputs > kRecentInputs ? from.inputs - kRecentInputs : 0;
     for (; i < from.inputs; ++i) {
-      SendTo(connection, from.recent[i % kRecentInputs]);
+      SendTo(connection, recent_[other].inputs[i % kRecentInputs]);
     }
   }
   for (int other = 0; other < players_; ++other) {
@@ -288,7 +297,7 @@ void Room::OnMatchMessage(TimePoint now, int seat, MessageBytes bytes) {
   // Nobody speaks for another seat.
   bytes[1] = static_cast<std::byte>(seat);
   if (message.kind == Kind::kInput) {
-    state.recent[state.inputs++ % kRecentInputs] = bytes;
+    recent_[seat].inputs[state.inputs++ % kRecentInputs] = bytes;
   }
   last_relayed_ = now;
   ++counters_.relayed;
@@ -460,7 +469,8 @@ int Room::SeatOf(const Connection& connection) const {
 }
 
 std::size_t Room::memory_bytes() const {
-  return sizeof(Room) + static_cast<std::size_t>(opened_for_) * sizeof(Seat);
+  return sizeof(Room) + static_cast<std::size_t>(opened_for_) *
+                            (sizeof(Seat) + sizeof(Recent));
 }
 
 }  // namespace parlor::lockstep

@@ -35,7 +35,8 @@ inline std::string MessageText(std::span<const std::byte> bytes) {
   std::size_t count = fields.size();
   while (count > 1 && fields[count - 1] == 0) --count;
   for (std::size_t i = 0; i < count; ++i) {
-    text += " " + std::to_string(fields[i]);
+    text += ' ';
+    text += std::to_string(fields[i]);
   }
   return text;
 }

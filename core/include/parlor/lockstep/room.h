@@ -134,6 +134,7 @@ class Room {
 
  private:
   struct Seat;
+  struct Recent;
 
   // The next thing that time alone will do.
   struct Deadline {
@@ -170,6 +171,7 @@ class Room {
   // from the seats, so that finding one reads few cache lines.
   std::array<Connection*, limits::kSeats.ceiling> connections_{};
   std::unique_ptr<Seat[]> seats_;
+  std::unique_ptr<Recent[]> recent_;
   int players_;
   Phase phase_ = Phase::kLobby;
   TimePoint alarm_;
