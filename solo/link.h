@@ -4,6 +4,8 @@
 #ifndef PARLOR_SOLO_LINK_H_
 #define PARLOR_SOLO_LINK_H_
 
+#include <optional>
+
 #include "parlor/connector.h"
 #include "parlor/entropy.h"
 #include "parlor/host/local_connector.h"

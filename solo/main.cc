@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <exception>
+#include <variant>
 
 #include "headless.h"
 #include "options.h"

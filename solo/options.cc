@@ -1,11 +1,12 @@
 #include "options.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdlib>
 #include <limits>
-#include <vector>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 
@@ -110,7 +111,9 @@ std::string Footer() {
       "Sizes:\n", ListSizes(),
       "\n\nWithout --size, play in a terminal takes one that fits the window, "
       "headless play 76x40.\n"
-      "Without a terminal and without options: --headless --frames 3600.\n\n"
+      "Without a terminal and without options: --headless --frames ",
+      kHeadlessFramesDefault,
+      ".\n\n"
       "Exit codes:\n"
       "  0  played to the end, or quit\n"
       "  1  a replay differs from what was recorded, or a file or the terminal "
@@ -118,8 +121,43 @@ std::string Footer() {
       "  2  bad arguments, or a replay file that is damaged or not one\n");
 }
 
-}  // namespace
-namespace {
+void Declare(CLI::App& app, Raw& raw) {
+  app.set_version_flag("--version", absl::StrCat("parlor-solo " PARLOR_VERSION
+                                                 " (Cycles, rules version ",
+                                                 cycles::kRulesVersion, ")"));
+  app.add_option("--players", raw.players, "Cycles in all, 2 to 8 [4]")
+      ->type_name("N");
+  app.add_option("--level", raw.level, "easy, normal or hard [normal]")
+      ->type_name("LEVEL");
+  app.add_option("--seed", raw.seed,
+                 "The match's seed, 0 to 4294967295; drawn if absent")
+      ->type_name("S");
+  app.add_option("--size", raw.size, "The arena, a listed size")
+      ->type_name("WxH");
+  app.add_flag("--headless", raw.headless,
+               "Bots only, without a terminal, as fast as it can; prints "
+               "frames, hash and speed");
+  app.add_option("--frames", raw.frames,
+                 absl::StrCat("How many frames headless play runs [",
+                              kHeadlessFramesDefault, "]"))
+      ->type_name("N");
+  app.add_option("--record", raw.record,
+                 "Write the match to a file; a restart writes FILE.2, ...")
+      ->type_name("FILE");
+  app.add_option("--replay", raw.replay,
+                 "Play a recorded match and check its hashes; with --headless "
+                 "as fast as it can")
+      ->type_name("FILE");
+  app.add_flag("--partial", raw.partial,
+               "Of a replay that was cut off, play what is there");
+  app.footer(Footer());
+  for (CLI::Option* option : app.get_options()) {
+    // A flag given twice is harmless, a value given twice is a mistake.
+    if (option->get_items_expected_max() > 0) {
+      option->multi_option_policy(CLI::MultiOptionPolicy::Throw);
+    }
+  }
+}
 
 // Options that only make sense with or without one another.
 void CheckTogether(const CLI::App& app) {
@@ -163,8 +201,9 @@ Options Checked(const CLI::App& app, const Raw& raw) {
   if (app.count("--frames") > 0) {
     options.frames = NumberIn("--frames", raw.frames, 1, kHeadlessFramesMax);
   }
-  for (const char* flag : {"--record", "--replay"}) {
-    const std::string& file = flag[4] == 'c' ? raw.record : raw.replay;
+  for (const auto& [flag, file] :
+       {std::pair{"--record", std::string_view(raw.record)},
+        std::pair{"--replay", std::string_view(raw.replay)}}) {
     if (app.count(flag) > 0 && file.empty()) {
       throw BadArgument{absl::StrCat(flag, ": the file has no name")};
     }
@@ -186,40 +225,7 @@ std::variant<Options, Exit> ParseOptions(int argc, const char* const* argv,
   Raw raw;
   CLI::App app("Cycles: light cycles against bots, in the terminal.",
                "parlor-solo");
-  app.set_version_flag("--version", absl::StrCat("parlor-solo " PARLOR_VERSION
-                                                 " (Cycles, rules version ",
-                                                 cycles::kRulesVersion, ")"));
-  app.add_option("--players", raw.players, "Cycles in all, 2 to 8 [4]")
-      ->type_name("N");
-  app.add_option("--level", raw.level, "easy, normal or hard [normal]")
-      ->type_name("LEVEL");
-  app.add_option("--seed", raw.seed,
-                 "The match's seed, 0 to 4294967295; drawn if absent")
-      ->type_name("S");
-  app.add_option("--size", raw.size, "The arena, a listed size")
-      ->type_name("WxH");
-  app.add_flag("--headless", raw.headless,
-               "Bots only, without a terminal, as fast as it can; prints "
-               "frames, hash and speed");
-  app.add_option("--frames", raw.frames,
-                 "How many frames headless play runs [3600]")
-      ->type_name("N");
-  app.add_option("--record", raw.record,
-                 "Write the match to a file; a restart writes FILE.2, ...")
-      ->type_name("FILE");
-  app.add_option("--replay", raw.replay,
-                 "Play a recorded match and check its hashes; with --headless "
-                 "as fast as it can")
-      ->type_name("FILE");
-  app.add_flag("--partial", raw.partial,
-               "Of a replay that was cut off, play what is there");
-  app.footer(Footer());
-  for (CLI::Option* option : app.get_options()) {
-    // A flag given twice is harmless, a value given twice is a mistake.
-    if (option->get_items_expected_max() > 0) {
-      option->multi_option_policy(CLI::MultiOptionPolicy::Throw);
-    }
-  }
+  Declare(app, raw);
   try {
     app.parse(argc, argv);
     Options options = Checked(app, raw);
@@ -229,8 +235,9 @@ std::variant<Options, Exit> ParseOptions(int argc, const char* const* argv,
           "--headless: missing, and stdin or stdout is not a terminal"};
     }
     options.headless = true;
-    options.notice =
-        "parlor-solo: no terminal, so this is --headless --frames 3600\n";
+    options.notice = absl::StrCat(
+        "parlor-solo: no terminal, so this is --headless --frames ",
+        kHeadlessFramesDefault, "\n");
     return options;
   } catch (const CLI::CallForHelp&) {
     return Exit{.code = kExitOk, .out = app.help(), .err = {}};
@@ -248,9 +255,13 @@ std::string_view LevelName(cycles::Level level) {
   return kLevels[static_cast<std::size_t>(level)];
 }
 
+std::string SizeName(int width, int height) {
+  return absl::StrCat(width, "x", height);
+}
+
 std::string SizeName(int size) {
   const cycles::Size& row = cycles::kSizes[static_cast<std::size_t>(size)];
-  return absl::StrCat(row.width, "x", row.height);
+  return SizeName(row.width, row.height);
 }
 
 std::string Printable(std::string_view text) {

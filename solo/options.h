@@ -47,7 +47,9 @@ std::variant<Options, Exit> ParseOptions(int argc, const char* const* argv,
                                          bool has_terminal);
 
 std::string_view LevelName(cycles::Level level);
-std::string SizeName(int size);  // "76x40"
+// "76x40"
+std::string SizeName(int width, int height);
+std::string SizeName(int size);
 
 // One line for a terminal: control characters and other bytes outside ASCII
 // as \xNN. For texts with a file's name or an argument in them.

@@ -36,10 +36,6 @@ absl::Status Damaged(std::size_t offset, const std::string& what) {
   return InvalidArgument(absl::StrCat("byte ", offset, ": ", what));
 }
 
-std::string Hex(std::uint64_t value) {
-  return absl::StrCat("0x", absl::Hex(value, absl::kZeroPad16));
-}
-
 void WriteColumn(ByteWriter& writer, std::span<const std::uint32_t> values) {
   std::size_t at = 0;
   while (at < values.size()) {
@@ -73,6 +69,10 @@ absl::Status FileError(const std::string& path, const char* what) {
 }
 
 }  // namespace
+
+std::string HashText(std::uint64_t hash) {
+  return absl::StrCat("0x", absl::Hex(hash, absl::kZeroPad16));
+}
 
 ReplayEncoder::ReplayEncoder(const ReplayHeader& header)
     : columns_(static_cast<std::size_t>(header.seats) + 1),
@@ -272,7 +272,7 @@ absl::Status ReplayReader::ReadFrames(std::span<const std::byte> payload) {
   if (!reader.ok() || count == 0) {
     return Damaged(start, "no record of 1 to 30 frames");
   }
-  // 0xFFFFFFFF is the last frame there is (contracts/lockstep.md).
+  // 0xFFFFFFFF is the last frame there is (core/lockstep/WIRE.md).
   if (first != next_frame_ || first + count > kU32Max) {
     return Damaged(start, absl::StrCat("frames from ", first, " on follow ",
                                        next_frame_, " frames"));
@@ -308,9 +308,9 @@ absl::Status ReplayReader::ReadEnd(std::span<const std::byte> payload) {
                                 " frames, the file holds ", next_frame_));
   }
   if (hash != last_hash_) {
-    return Damaged(start,
-                   absl::StrCat("the end record's hash ", Hex(hash),
-                                " is not the last frame's, ", Hex(last_hash_)));
+    return Damaged(start, absl::StrCat("the end record's hash ", HashText(hash),
+                                       " is not the last frame's, ",
+                                       HashText(last_hash_)));
   }
   return absl::OkStatus();
 }

@@ -50,6 +50,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -190,6 +191,9 @@ class ReplayWriter {
   std::unique_ptr<std::FILE, CloseFile> file_;
   ReplayEncoder encoder_;
 };
+
+// "0x" and 16 digits.
+std::string HashText(std::uint64_t hash);
 
 // The whole file, at most kReplayBytesMax.
 absl::StatusOr<std::vector<std::byte>> ReadReplayBytes(const std::string& path);

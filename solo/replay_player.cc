@@ -6,10 +6,6 @@
 namespace parlor::solo {
 namespace {
 
-std::string Hex(std::uint64_t value) {
-  return absl::StrCat("0x", absl::Hex(value, absl::kZeroPad16));
-}
-
 // What the format allows and this game does not.
 absl::StatusOr<cycles::Options> OptionsOf(const ReplayHeader& header) {
   if (header.game != kReplayGameCycles) {
@@ -76,9 +72,10 @@ absl::Status ReplayPlayer::Compare(std::uint64_t recorded) const {
       frame_ == 0 ? std::string("at the start")
                   : absl::StrCat("at frame ", frame_ - 1, ", first checked ",
                                  "since frame ", proved_);
-  return MakeStatus(absl::StatusCode::kAborted,
-                    absl::StrCat("the replay differs ", where, ": hash ",
-                                 Hex(hash), ", recorded ", Hex(recorded)));
+  return MakeStatus(
+      absl::StatusCode::kAborted,
+      absl::StrCat("the replay differs ", where, ": hash ", HashText(hash),
+                   ", recorded ", HashText(recorded)));
 }
 
 void ReplayPlayer::Rewind() {

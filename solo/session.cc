@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 
-#include "absl/strings/str_cat.h"
 #include "parlor/check.h"
 
 namespace parlor::solo {

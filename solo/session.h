@@ -9,7 +9,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 
 #include "cycles/state.h"
 #include "link.h"
@@ -48,7 +47,7 @@ class Session final : private lockstep::Game {
  public:
   // Joins with the first Turn. `link` outlives the session.
   Session(const SessionOptions& options, Link& link);
-  // Not before the peer has left: the recording is finished here.
+  // Ends it: finishes the recording and leaves.
   ~Session() override;
 
   // One turn of the loop: moves bytes, acts on deadlines, runs the frames that

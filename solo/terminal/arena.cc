@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -27,11 +26,6 @@ Place PlaceOf(const Layout& layout, int x, int y) {
     return {layout.frame_x + 1 + 2 * x, layout.frame_y + 1 + y};
   }
   return {layout.frame_x + 1 + x, layout.frame_y + 1 + y / 2};
-}
-
-// A cycle that crashed stays as a mark for as long as its trail does.
-bool IsOut(const cycles::Cycle& cycle) {
-  return cycle.alive == 0 && cycle.cause != cycles::Cause::kNone;
 }
 
 Ink InkOf(Cell cell) {

@@ -1,7 +1,11 @@
 #include "terminal/boxes.h"
 
 #include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -15,14 +19,47 @@ namespace {
 constexpr Style kHeading{.ink = Ink::kGold, .bold = true};
 constexpr Style kHint{.ink = Ink::kFaint};
 
-struct Box {
-  std::vector<BoxLine> lines;
+struct BoxLine {
+  std::string text;
+  Style style = {};
+  int swatch = -1;  // a seat whose pattern stands before the text
 };
 
 std::string GameText(const cycles::State& state) {
   const std::string_view level = LevelName(state.level);
-  return absl::StrCat("level ", std::string(level), "   size ", state.width,
-                      "x", state.height, "   seed ", state.seed);
+  return absl::StrCat("level ", std::string(level), "   size ",
+                      SizeName(state.width, state.height), "   seed ",
+                      state.seed);
+}
+
+// One line a player, the best first: rank, name, score, and what became of him
+// in this round or in the match.
+std::vector<BoxLine> TableLines(const View& view) {
+  const cycles::State& state = *view.state;
+  const bool match_over = state.phase == cycles::Phase::kMatchOver;
+  std::vector<BoxLine> lines;
+  lines.push_back({match_over ? "   player  score  rounds  crashed into it"
+                              : "   player  score  round   out",
+                   kHint});
+  const auto ranking = cycles::Ranking(state);
+  for (int i = 0; i < state.players; ++i) {
+    const int seat = ranking[static_cast<std::size_t>(i)];
+    const cycles::Cycle& cycle = state.cycles[static_cast<std::size_t>(seat)];
+    const std::string name(PlayerName(seat, view.own_seat));
+    const std::string start =
+        absl::StrFormat("%d %-5s %5d", seat + 1, name, cycle.score);
+    std::string rest;
+    if (match_over) {
+      rest = absl::StrFormat("%8d %8d", cycle.wins, cycle.kills);
+    } else {
+      const std::string out = DeathText(state, seat, view.own_seat);
+      rest = absl::StrFormat("%+7d   %s", cycle.round_score,
+                             out.empty() ? "still in" : out);
+    }
+    lines.push_back(
+        {absl::StrCat(start, rest), {.bold = seat == view.own_seat}, seat});
+  }
+  return lines;
 }
 
 std::vector<BoxLine> RoundLines(const View& view) {
@@ -121,34 +158,6 @@ int WidthOf(const BoxLine& line) {
 }
 
 }  // namespace
-
-std::vector<BoxLine> TableLines(const View& view) {
-  const cycles::State& state = *view.state;
-  const bool match_over = state.phase == cycles::Phase::kMatchOver;
-  std::vector<BoxLine> lines;
-  lines.push_back({match_over ? "   player  score  rounds  crashed into it"
-                              : "   player  score  round   out",
-                   kHint});
-  const auto ranking = cycles::Ranking(state);
-  for (int i = 0; i < state.players; ++i) {
-    const int seat = ranking[static_cast<std::size_t>(i)];
-    const cycles::Cycle& cycle = state.cycles[static_cast<std::size_t>(seat)];
-    const std::string name(PlayerName(seat, view.own_seat));
-    const std::string start =
-        absl::StrFormat("%d %-5s %5d", seat + 1, name, cycle.score);
-    std::string rest;
-    if (match_over) {
-      rest = absl::StrFormat("%8d %8d", cycle.wins, cycle.kills);
-    } else {
-      const std::string out = DeathText(state, seat, view.own_seat);
-      rest = absl::StrFormat("%+7d   %s", cycle.round_score,
-                             out.empty() ? "still in" : out);
-    }
-    lines.push_back(
-        {absl::StrCat(start, rest), {.bold = seat == view.own_seat}, seat});
-  }
-  return lines;
-}
 
 void DrawBox(const View& view, const Layout& layout, const Symbols& symbols,
              Canvas& canvas) {

@@ -1,8 +1,8 @@
 // Layout: where things go in a window of a given size.
 //
 //   row 0            the score of everyone
-//   rows 1 .. h-2    the arena in its frame; beside it the panel, if wide
-//   enough row h-1          the keys
+//   rows 1 .. h-2    the arena in its frame; beside it the panel, if it fits
+//   row h-1          the keys
 #ifndef PARLOR_SOLO_TERMINAL_LAYOUT_H_
 #define PARLOR_SOLO_TERMINAL_LAYOUT_H_
 

@@ -1,7 +1,6 @@
 #include "terminal/renderer.h"
 
 #include <algorithm>
-#include <array>
 #include <string>
 #include <string_view>
 
@@ -26,10 +25,6 @@ void DrawCentered(int y, std::string_view text, const Style& style,
                   Canvas& canvas) {
   canvas.Text((canvas.width() - static_cast<int>(text.size())) / 2, y, text,
               style);
-}
-
-bool IsOut(const cycles::Cycle& cycle) {
-  return cycle.alive == 0 && cycle.cause != cycles::Cause::kNone;
 }
 
 // Everyone's pattern, name and score, in the order of seats. The names go
@@ -123,7 +118,7 @@ void DrawPanel(const View& view, const Layout& layout, const Symbols& symbols,
   const std::string level(LevelName(state.level));
   for (const std::string& line :
        {absl::StrCat("level ", level), absl::StrCat("seed  ", state.seed),
-        absl::StrCat("size  ", state.width, "x", state.height)}) {
+        absl::StrCat("size  ", SizeName(state.width, state.height))}) {
     if (y >= bottom) return;
     canvas.Text(x, y++, line, kFaintStyle);
   }

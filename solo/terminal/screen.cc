@@ -7,11 +7,9 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <clocale>
 #include <cstdlib>
 #include <cstring>
-#include <string>
 
 #include "absl/strings/str_cat.h"
 #include "parlor/status.h"

@@ -85,11 +85,6 @@ std::string_view StyleName(cycles::Style style) {
   return kStyleNames[static_cast<std::size_t>(style)];
 }
 
-std::string Seconds(std::uint32_t frames) {
-  const std::uint32_t tenths = frames * 10 / cycles::kFramesPerSecond;
-  return absl::StrCat(tenths / 10, ".", tenths % 10, " s");
-}
-
 std::string_view Longest(std::initializer_list<std::string_view> texts,
                          int width) {
   for (const std::string_view text : texts) {
@@ -102,11 +97,15 @@ std::string_view Clipped(std::string_view text, int width) {
   return text.substr(0, static_cast<std::size_t>(std::max(0, width)));
 }
 
+bool IsOut(const cycles::Cycle& cycle) {
+  return cycle.alive == 0 && cycle.cause != cycles::Cause::kNone;
+}
+
 int LastDeath(const cycles::State& state) {
   int last = -1;
   for (int s = 0; s < state.players; ++s) {
     const cycles::Cycle& cycle = state.cycles[static_cast<std::size_t>(s)];
-    if (cycle.alive != 0 || cycle.cause == cycles::Cause::kNone) continue;
+    if (!IsOut(cycle)) continue;
     if (last < 0 ||
         cycle.died_frame >
             state.cycles[static_cast<std::size_t>(last)].died_frame) {

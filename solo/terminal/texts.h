@@ -26,15 +26,15 @@ std::string MatchText(const cycles::State& state, int own_seat);
 
 std::string_view StyleName(cycles::Style style);
 
-// "12.5 s"
-std::string Seconds(std::uint32_t frames);
-
 // The first of `texts` that has room in `width` columns, or the last one.
 std::string_view Longest(std::initializer_list<std::string_view> texts,
                          int width);
 
 // What of `text` has room in `width` columns.
 std::string_view Clipped(std::string_view text, int width);
+
+// It crashed in this round.
+bool IsOut(const cycles::Cycle& cycle);
 
 // The seat that went out last in this round, or -1.
 int LastDeath(const cycles::State& state);

@@ -1,13 +1,14 @@
+#include <gtest/gtest.h>
+
 #include <algorithm>
-#include <bit>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <ostream>
 #include <set>
+#include <string>
 
 #include "cycles/state.h"
-#include "gtest/gtest.h"
 
 namespace parlor::cycles {
 namespace {
@@ -31,6 +32,12 @@ std::uint64_t TestSeed(std::uint64_t fallback) {
   std::printf("PARLOR_SEED=%llu\n", static_cast<unsigned long long>(seed));
   std::fflush(stdout);
   return seed;
+}
+
+// A test of many matches makes each of its own seed alone, the first of
+// TestSeed: what a failure prints, given back, is the failure at once.
+std::string SeedText(std::uint64_t seed) {
+  return "PARLOR_SEED=" + std::to_string(seed);
 }
 
 // A round that runs on an empty grid, where tests put what they need. Everyone
@@ -907,14 +914,14 @@ class Hostile {
 };
 
 TEST(CyclesHostile, NoInputBreaksAState) {
-  const std::uint64_t seed = TestSeed(1);
-  for (std::uint64_t match = 0; match < 24; ++match) {
-    SCOPED_TRACE(match);
-    Hostile hostile(seed + match);
-    State state = Start({.players = 2 + static_cast<int>(match % 7),
-                         .level = static_cast<Level>(match % 3),
-                         .size = static_cast<int>(match * 5 % kSizes.size())},
-                        static_cast<std::uint32_t>(seed + match), 2);
+  const std::uint64_t first = TestSeed(1);
+  for (std::uint64_t seed = first; seed - first < 24; ++seed) {
+    SCOPED_TRACE(SeedText(seed));
+    Hostile hostile(seed);
+    State state = Start({.players = 2 + static_cast<int>(seed % 7),
+                         .level = static_cast<Level>(seed % 3),
+                         .size = static_cast<int>(seed * 5 % kSizes.size())},
+                        static_cast<std::uint32_t>(seed), 2);
     for (int frame = 0; frame < 5'000; ++frame) {
       hostile.Play(state);
       CheckInvariants(state);
@@ -924,16 +931,16 @@ TEST(CyclesHostile, NoInputBreaksAState) {
 }
 
 TEST(CyclesRepeat, SameSeedAndInputsGiveTheSameBytes) {
-  const std::uint64_t seed = TestSeed(2);
-  for (std::uint64_t match = 0; match < 8; ++match) {
-    SCOPED_TRACE(match);
-    const Options options{.players = 2 + static_cast<int>(match % 7),
-                          .level = static_cast<Level>(match % 3),
-                          .size = static_cast<int>(match)};
-    State a = Start(options, 9, 2);
-    State b = Start(options, 9, 2);
-    Hostile inputs_a(seed + match);
-    Hostile inputs_b(seed + match);
+  const std::uint64_t first = TestSeed(2);
+  for (std::uint64_t seed = first; seed - first < 8; ++seed) {
+    SCOPED_TRACE(SeedText(seed));
+    const Options options{.players = 2 + static_cast<int>(seed % 7),
+                          .level = static_cast<Level>(seed % 3),
+                          .size = static_cast<int>(seed % 8)};
+    State a = Start(options, static_cast<std::uint32_t>(seed), 2);
+    State b = Start(options, static_cast<std::uint32_t>(seed), 2);
+    Hostile inputs_a(seed);
+    Hostile inputs_b(seed);
     for (int frame = 0; frame < 20'000; ++frame) {
       inputs_a.Play(a);
       inputs_b.Play(b);
@@ -979,12 +986,12 @@ State Exchange(State state) {
 }
 
 TEST(CyclesFair, TheOrderOfSeatsDecidesNothing) {
-  const std::uint64_t seed = TestSeed(5);
-  for (std::uint64_t match = 0; match < 300; ++match) {
-    SCOPED_TRACE(match);
-    Random random(seed + match);
+  const std::uint64_t first = TestSeed(5);
+  for (std::uint64_t seed = first; seed - first < 300; ++seed) {
+    SCOPED_TRACE(SeedText(seed));
+    Random random(seed);
     State a =
-        Start({.players = 4, .size = 0}, static_cast<std::uint32_t>(match), 2);
+        Start({.players = 4, .size = 0}, static_cast<std::uint32_t>(seed), 2);
     State b = Exchange(a);
     while (a.phase != Phase::kRoundOver) {
       std::array<std::uint32_t, 4> words;

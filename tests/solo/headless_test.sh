@@ -2,7 +2,6 @@
 # parlor-solo without a terminal: arguments, exit codes, the three lines, the
 # same hash on every run, recordings and replays.
 source "$(dirname -- "${BASH_SOURCE[0]}")/solo_test_lib.sh"
-trap 'rm -rf "$work"' EXIT
 
 golden_hash=0x9701ba582678cfed
 

@@ -1,5 +1,8 @@
 #include "options.h"
 
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
 #include <string>
 #include <variant>
 #include <vector>

@@ -1,5 +1,8 @@
 #include "terminal/renderer.h"
 
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
 #include <string>
 #include <string_view>
 

@@ -1,5 +1,8 @@
 #include "replay_player.h"
 
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
 #include <string>
 #include <vector>
 

@@ -3,6 +3,7 @@ set -euo pipefail
 
 exe="$1"
 work="$(mktemp -d)"
+trap 'rm -rf "$work"' EXIT
 
 fail() {
   echo "FAILED: $*" >&2
