@@ -40,4 +40,3 @@ BENCHMARK(BM_Hash)
 }  // namespace
 }  // namespace parlor::cycles
 
-BENCHMARK_MAIN();

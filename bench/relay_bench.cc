@@ -14,6 +14,7 @@
 #include <memory>
 #include <vector>
 
+#include "parlor/check.h"
 #include "parlor/entropy.h"
 #include "parlor/host/local_connector.h"
 #include "parlor/host/shard.h"
@@ -139,11 +140,9 @@ void BM_Relay(benchmark::State& state) {
   const auto delivered = static_cast<double>(relay.delivered() - before);
 
   const double per_step = static_cast<double>(rooms) * seats * (seats - 1);
-  if (delivered != per_step * static_cast<double>(state.iterations()) ||
-      !relay.all_open()) {
-    state.SkipWithError("a message was lost, or a connection closed");
-    return;
-  }
+  PARLOR_CHECK(delivered == per_step * static_cast<double>(state.iterations()));
+  PARLOR_CHECK(relay.all_open());
+  PARLOR_CHECK(allocated == 0);
   state.SetItemsProcessed(static_cast<std::int64_t>(delivered));
   state.counters["ns/msg"] = spent_ns / delivered;
   state.counters["allocs/msg"] = static_cast<double>(allocated) / delivered;

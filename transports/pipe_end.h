@@ -71,7 +71,6 @@ class PipeEnd final : public Connection {
   void DeliverMessage(TimePoint now, Lane lane, const PipeMessage& message);
   void DeliverClosing(TimePoint now);
   void FireClose(TimePoint now);
-  void CloseWith(CloseCode code, std::string_view text);
   void Finish(CloseCode code, const CloseRecord* record, bool by_us);
   void EndOut(EndOfLane end);
   void NotifyPeer() { peer_.pump->Notify(peer_, peer_.one_thread); }

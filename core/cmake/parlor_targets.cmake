@@ -12,10 +12,10 @@ function(parlor_compile_options target)
     $<$<BOOL:${PARLOR_WERROR}>:-Werror>)
 endfunction()
 
-# parlor_library(core SOURCES a.cc ... [INCLUDES dir] [LINKS lib ...])
+# parlor_library(core SOURCES a.cc ... [LINKS lib ...])
 # makes parlor_core, alias parlor::core, installed as parlor::core.
 function(parlor_library name)
-  cmake_parse_arguments(ARG "" "INCLUDES" "SOURCES;LINKS" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINKS" ${ARGN})
   set(target parlor_${name})
   add_library(${target} STATIC ${ARG_SOURCES})
   add_library(parlor::${name} ALIAS ${target})

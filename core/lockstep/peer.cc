@@ -1,7 +1,6 @@
 #include "parlor/lockstep/peer.h"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 #include "lockstep/hash_ring.h"
@@ -13,21 +12,10 @@
 namespace parlor::lockstep {
 namespace {
 
-constexpr Duration kMillisecond{1'000'000};
-
-// The room replays this many INPUTs of a seat at most (contract, "Resume").
-constexpr int kReplayMax = 64;
-
 // Resends stay under the room's default rate of 240/s and burst of 480, with
 // room for the inputs and hashes of play, which are never held back.
 constexpr Duration kSendInterval = 5 * kMillisecond;  // 200/s
 constexpr int kSendBurst = 300;
-
-constexpr Limit kDelay{"delay", 2, 1, 31};
-constexpr Limit kHashEvery{"hash_every", 30, 1, 100'000};
-constexpr Limit kRetries{"retries", 6, 0, 16};
-constexpr Limit kRetryMs{"retry_ms", 250, 1, 60'000};
-constexpr Limit kConnectMs{"connect_ms", 3'000, 1, 60'000};
 
 // Frames that hashes are kept for: the resent ones reach back 2 * delay + 2,
 // and whoever hears them may be delay + 2 ahead of that.
@@ -96,21 +84,15 @@ std::string SeatText(int seat, std::string_view rest) {
   return text;
 }
 
-std::string Hex(std::uint32_t value) {
-  char digits[8];
-  const auto end = std::to_chars(digits, digits + 8, value, 16).ptr;
-  return std::string(digits, end);
-}
-
 }  // namespace
 
 absl::Status ValidateOptions(const PeerOptions& options) {
   const std::pair<const Limit&, std::int64_t> rows[] = {
-      {kDelay, options.delay},
-      {kHashEvery, options.hash_every},
-      {kRetries, options.retries},
-      {kRetryMs, options.retry_ms},
-      {kConnectMs, options.connect_ms}};
+      {limits::kDelay, options.delay},
+      {limits::kHashEvery, options.hash_every},
+      {limits::kRetries, options.retries},
+      {limits::kRetryMs, options.retry_ms},
+      {limits::kConnectMs, options.connect_ms}};
   for (const auto& [limit, value] : rows) {
     absl::Status status = CheckLimit(limit, limit.name, value);
     if (!status.ok()) return status;
@@ -137,7 +119,7 @@ struct Peer::Seat {
   // Since the own RESUME an INPUT came that joins what was here before, so
   // that nothing between was lost. Until then: how many came beyond.
   bool joined = true;
-  int beyond = 0;
+  std::size_t beyond = 0;
 };
 
 Peer::Peer(Connector& connector, Game& game, const PeerOptions& options)
@@ -204,12 +186,11 @@ void Peer::OnClose(TimePoint now, Connection& connection,
   connection_.reset();  // `connection` and `event.text` are gone from here on
   if (state_ == PeerState::kEnded) return;
 
-  const bool again =
-      state_ == PeerState::kPlaying || state_ == PeerState::kReconnecting;
+  const bool again = InMatch();
   const bool for_good = refusal == 403 || refusal == 404 || refusal == 409;
   if (refusal != 0 && (for_good || !again)) {
     end_refusal_ = refusal;
-    return Ended(PeerEnd::kRefused, code, std::string(words));
+    return Finish(PeerEnd::kRefused, code, std::string(words));
   }
   if (again && IsDrop(code)) {
     if (state_ == PeerState::kPlaying) tries_ = 0;
@@ -218,15 +199,15 @@ void Peer::OnClose(TimePoint now, Connection& connection,
     return ScheduleTry(now, code);
   }
   if (state_ == PeerState::kConnecting && IsDrop(code)) {
-    return Ended(PeerEnd::kConnectFailed, code, "the room cannot be reached");
+    return Finish(PeerEnd::kConnectFailed, code, "the room cannot be reached");
   }
-  Ended(PeerEnd::kClosed, code, std::string(words));
+  Finish(PeerEnd::kClosed, code, std::string(words));
 }
 
 void Peer::ScheduleTry(TimePoint now, CloseCode code) {
   if (tries_ == options_.retries) {
-    return Ended(PeerEnd::kRetriesSpent, code,
-                 "the connection was lost and did not come back");
+    return Finish(PeerEnd::kRetriesSpent, code,
+                  "the connection was lost and did not come back");
   }
   Duration wait = (options_.retry_ms << tries_) * kMillisecond;
   if (code == close_code::kRestart) {
@@ -243,8 +224,8 @@ void Peer::OnAlarm(TimePoint now) {
   alarm_ = kNever;
   if (state_ == PeerState::kConnecting) {
     connection_.reset();
-    return Ended(PeerEnd::kConnectFailed, close_code::kDropped,
-                 "the room cannot be reached");
+    return Finish(PeerEnd::kConnectFailed, close_code::kDropped,
+                  "the room cannot be reached");
   }
   PARLOR_CHECK(state_ == PeerState::kReconnecting);
   if (connection_ != nullptr) {
@@ -252,16 +233,16 @@ void Peer::OnAlarm(TimePoint now) {
     return ScheduleTry(now, close_code::kDropped);
   }
   ++tries_;
-  hello_.resume = Hex(token_);
+  hello_.resume = TokenText(token_);
   Connect(now);
 }
 
 void Peer::End(PeerEnd end, CloseReason reason, std::string text) {
   if (connection_ != nullptr) connection_->Close(reason);
-  Ended(end, Describe(reason).code, std::move(text));
+  Finish(end, Describe(reason).code, std::move(text));
 }
 
-void Peer::Ended(PeerEnd end, CloseCode code, std::string text) {
+void Peer::Finish(PeerEnd end, CloseCode code, std::string text) {
   PARLOR_CHECK(state_ != PeerState::kEnded);
   if (state_ == PeerState::kReconnecting) {
     away_ &= ~Bit(seat_);
@@ -421,14 +402,14 @@ void Peer::OnInput(const Message& message) {
 // the seat skipped that frame, which then is the first missing one for every
 // peer; or, if nothing since the own RESUME joins what was here before, it may
 // have been lost while this peer was away and the replay did not reach back.
-// A replay of fewer than kReplayMax inputs is all that the seat ever said.
+// A replay of fewer than kReplayInputs inputs is all that the seat ever said.
 void Peer::OnGap(int seat, Seat& from) {
   ++counters_.dropped;
   if (from.joined) {
     from.skipped = true;
     return;
   }
-  if (++from.beyond < kReplayMax) return;
+  if (++from.beyond < kReplayInputs) return;
   End(PeerEnd::kHole, CloseReason::kNormal,
       SeatText(seat, "played on too far while you were away"));
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <chrono>
 #include <cstring>
 
@@ -16,29 +15,17 @@ namespace {
 // at a rate of one message a second. So no rate is rounded.
 constexpr std::int64_t kOneMessage = 1'000'000'000;
 
-// What a resumed seat is sent of every other seat.
-constexpr std::size_t kRecentInputs = 64;
-
 Duration Milliseconds(std::int64_t ms) { return std::chrono::milliseconds(ms); }
 
 SendResult SendTo(Connection& connection, const MessageBytes& bytes) {
   return connection.Send(Lane::kReliable, MessageKind::kBinary, bytes);
 }
 
-// 0, which no seat has, for anything that is not a token.
-std::uint32_t ParseToken(std::string_view text) {
-  if (text.empty() || text.size() > 8) return 0;
-  std::uint32_t token = 0;
-  const char* const end = text.data() + text.size();
-  const auto [at, error] = std::from_chars(text.data(), end, token, 16);
-  return error == std::errc() && at == end ? token : 0;
-}
-
 }  // namespace
 
 // What a seat keeps while connections come and go. What every message touches
 // stands first.
-struct Room::Seat {
+struct alignas(64) Room::Seat {
   std::int64_t credit = 0;  // of the message rate, at credit_at
   TimePoint credit_at{};
   // The last frame relayed, of INPUT and of HASH; -1 below every frame.
@@ -58,7 +45,7 @@ struct Room::Seat {
 // By the seat's count of inputs modulo 64. Apart from the seats, since a
 // message reads its seat and only writes here.
 struct Room::Recent {
-  std::array<MessageBytes, kRecentInputs> inputs;
+  std::array<MessageBytes, kReplayInputs> inputs;
 };
 
 absl::Status ValidateOptions(const RoomOptions& options) {
@@ -96,7 +83,7 @@ Room::Room(TimePoint now, int players, const RoomOptions& options,
   static_assert(sizeof(Room) <= 2 * 1024 &&
                 sizeof(Seat) + sizeof(Recent) <= 1024);
   // A seat a line: those of a room are read in a row, message after message.
-  static_assert(sizeof(Seat) <= 64);
+  static_assert(sizeof(Seat) == 64);
   seats_ = std::make_unique<Seat[]>(static_cast<std::size_t>(players));
   recent_ = std::make_unique<Recent[]>(static_cast<std::size_t>(players));
   alarm_ = NextDeadline().at;
@@ -199,9 +186,9 @@ Outcome Room::Resume(TimePoint now, Connection& connection,
     if (other == seat) continue;
     const Seat& from = seats_[other];
     std::uint64_t i =
-        from.inputs > kRecentInputs ? from.inputs - kRecentInputs : 0;
+        from.inputs > kReplayInputs ? from.inputs - kReplayInputs : 0;
     for (; i < from.inputs; ++i) {
-      SendTo(connection, recent_[other].inputs[i % kRecentInputs]);
+      SendTo(connection, recent_[other].inputs[i % kReplayInputs]);
     }
   }
   for (int other = 0; other < players_; ++other) {
@@ -297,7 +284,7 @@ void Room::OnMatchMessage(TimePoint now, int seat, MessageBytes bytes) {
   // Nobody speaks for another seat.
   bytes[1] = static_cast<std::byte>(seat);
   if (message.kind == Kind::kInput) {
-    recent_[seat].inputs[state.inputs++ % kRecentInputs] = bytes;
+    recent_[seat].inputs[state.inputs++ % kReplayInputs] = bytes;
   }
   last_relayed_ = now;
   ++counters_.relayed;

@@ -16,7 +16,7 @@ struct LimitRow {
   std::int64_t ceiling;
 };
 
-// The contract's table of caps, and ours.
+// The caps' figures, written down a second time.
 constexpr LimitRow kRows[] = {
     {limits::kRooms, 1'024, 65'536},
     {limits::kSeats, 8, 32},
@@ -38,7 +38,7 @@ constexpr LimitRow kRows[] = {
 
 class LimitTest : public testing::TestWithParam<LimitRow> {};
 
-TEST_P(LimitTest, IsTheContracts) {
+TEST_P(LimitTest, HasItsDefaultAndCeiling) {
   const auto& [limit, fallback, ceiling] = GetParam();
   EXPECT_EQ(limit.fallback, fallback);
   EXPECT_EQ(limit.ceiling, ceiling);

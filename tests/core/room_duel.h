@@ -295,8 +295,8 @@ class RoomDuel {
     for (std::uint32_t token : tokens) {
       if (!error_.empty()) return;
       if (choices_.Chance(20)) continue;
-      ResumeWith(HexOf(token));
-      if (choices_.Chance(20)) ResumeWith(HexOf(token));
+      ResumeWith(lockstep::TokenText(token));
+      if (choices_.Chance(20)) ResumeWith(lockstep::TokenText(token));
     }
   }
 
@@ -304,26 +304,18 @@ class RoomDuel {
     if (tokens_.empty() || choices_.Chance(20)) {
       return choices_.OneOf<std::string>(
           {"", "0", "00000000", "g", "0x1", "-1", " 1", "1 ", "123456789",
-           std::string(1, '\0'), HexOf(choices_.Below(200)), "ffffffff"});
+           std::string(1, '\0'), lockstep::TokenText(choices_.Below(200)),
+           "ffffffff"});
     }
     std::uint32_t token =
         tokens_[choices_.Below(static_cast<std::uint32_t>(tokens_.size()))];
     if (choices_.Chance(15)) token ^= 1u << choices_.Below(32);
-    std::string text = HexOf(token);
+    std::string text = lockstep::TokenText(token);
     if (choices_.Chance(20)) text.insert(0, 8 - text.size(), '0');
     if (choices_.Chance(5)) text.insert(0, "0");
     if (choices_.Chance(20)) {
       for (char& c : text) c = static_cast<char>(std::toupper(c));
     }
-    return text;
-  }
-
-  static std::string HexOf(std::uint32_t value) {
-    std::string text;
-    do {
-      text.insert(0, 1, "0123456789abcdef"[value & 15]);
-      value /= 16;
-    } while (value > 0);
     return text;
   }
 

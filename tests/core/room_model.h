@@ -1,4 +1,4 @@
-// A second lockstep room, written from the contract alone and as plainly as it
+// A second lockstep room, written from the rules alone and as plainly as it
 // goes: maps and lists, all history kept, nothing fast. Tests let it and the
 // real one do the same and compare every byte. It shares no code with the room
 // but the constants of the options.

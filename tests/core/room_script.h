@@ -1,4 +1,4 @@
-// A lockstep room driven by lines of text, so that a rule of the contract is a
+// A lockstep room driven by lines of text, so that a rule of the room is a
 // few lines of a table. Connections are named by a letter; each line gives
 // what every connection was told by it.
 #ifndef PARLOR_TESTS_CORE_ROOM_SCRIPT_H_

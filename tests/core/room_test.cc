@@ -1,5 +1,5 @@
-// The lockstep contract, row by row: what every connection is told, byte for
-// byte (room_script.h explains the lines).
+// The rules of a lockstep room, row by row: what every connection is told, byte
+// for byte (room_script.h explains the lines).
 #include "parlor/lockstep/room.h"
 
 #include <gmock/gmock.h>

@@ -196,9 +196,7 @@ TEST_F(ShardTest, ResumesThroughANewConnection) {
   a->connection->Abort();
   Settle();
   EXPECT_TRUE(b->Last(Kind::kAway));
-  char token[9];
-  std::snprintf(token, sizeof token, "%x", welcome.value);
-  auto again = Join(0, 2, token);
+  auto again = Join(0, 2, lockstep::TokenText(welcome.value));
   EXPECT_EQ(*again->Last(Kind::kWelcome), welcome);
   EXPECT_TRUE(b->Last(Kind::kResume));
 }

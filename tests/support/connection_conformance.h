@@ -50,6 +50,7 @@
 #include "parlor/lane.h"
 #include "parlor/random.h"
 #include "parlor/time.h"
+#include "support/seed.h"
 
 namespace parlor {
 
@@ -63,16 +64,6 @@ struct ConformanceEnds {
   std::unique_ptr<Connection> first;
   std::unique_ptr<Connection> second;
 };
-
-// PARLOR_SEED, or `fallback`; printed first, so that a failure can be rerun.
-inline std::uint64_t ConformanceSeed(std::uint64_t fallback) {
-  const char* text = std::getenv("PARLOR_SEED");
-  const std::uint64_t seed =
-      text == nullptr ? fallback : std::strtoull(text, nullptr, 0);
-  std::printf("PARLOR_SEED=%llu\n", static_cast<unsigned long long>(seed));
-  std::fflush(stdout);
-  return seed;
-}
 
 struct ConformanceMessage {
   Lane lane;
@@ -1000,7 +991,7 @@ class ConformanceModel {
 };
 
 TYPED_TEST_P(ConnectionConformance, KeepsTheRulesUnderRandomActions) {
-  const std::uint64_t first = ConformanceSeed(1);
+  const std::uint64_t first = test::TestSeed();
   for (std::uint64_t seed = first; seed < first + 3'000; ++seed) {
     SCOPED_TRACE(testing::Message() << "PARLOR_SEED=" << seed);
     ConformanceModel<TypeParam>(seed).Run(80);

@@ -152,7 +152,7 @@ class LockstepWorld {
   std::vector<std::unique_ptr<Client>>& clients() { return clients_; }
 
  private:
-  // The host's end of one connection: what a session of a host will be.
+  // The host's end of one connection: does what a host's session does.
   struct Link final : ConnectionHandler {
     Link(LockstepWorld& to, Client& from, Hello said)
         : world(to), client(from), hello(std::move(said)) {}
@@ -232,14 +232,12 @@ class LockstepWorld {
 
     // Comes back with its token, also while its old link is still seated.
     void ResumeRaw() {
-      char digits[9];
-      std::snprintf(digits, sizeof digits, "%08x", raw_->token());
       raw_->Use(Connect(world_.now(),
                         Hello{.room = 0,
                               .players = world_.options_.players,
                               .access = {},
                               .device = {},
-                              .resume = digits},
+                              .resume = lockstep::TokenText(raw_->token())},
                         raw_.get()));
     }
 

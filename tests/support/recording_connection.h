@@ -30,7 +30,6 @@ class RecordingConnection final : public Connection {
   };
 
   void SetHandler(ConnectionHandler* handler) override { handler_ = handler; }
-  ConnectionHandler* handler() const { return handler_; }
 
   using Connection::Send;
   SendResult Send(Lane lane, MessageKind kind,

@@ -15,8 +15,8 @@ inline std::uint64_t NumberFromEnv(const char* name, std::uint64_t fallback) {
   return text == nullptr ? fallback : std::strtoull(text, nullptr, 0);
 }
 
-inline std::uint64_t TestSeed() {
-  const std::uint64_t seed = NumberFromEnv("PARLOR_SEED", 1);
+inline std::uint64_t TestSeed(std::uint64_t fallback = 1) {
+  const std::uint64_t seed = NumberFromEnv("PARLOR_SEED", fallback);
   std::printf("PARLOR_SEED=%llu\n", static_cast<unsigned long long>(seed));
   std::fflush(stdout);
   return seed;

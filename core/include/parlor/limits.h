@@ -1,11 +1,10 @@
-// Every cap that parlor keeps, with its default and its ceiling. Configuration
-// moves a cap below its ceiling and never above it: CheckLimit is how every
-// option is taken. Source: the contracts of the room kinds, except where a
-// line says otherwise.
+// Every cap, with its default and its ceiling. Configuration moves a cap below
+// its ceiling and never above it: CheckLimit is how every option is taken. The
+// figures are part of what a lockstep room promises its players, except where a
+// line gives another source.
 #ifndef PARLOR_LIMITS_H_
 #define PARLOR_LIMITS_H_
 
-#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -25,6 +24,7 @@ namespace limits {
 inline constexpr std::int64_t kMinuteMs = 60'000;
 inline constexpr std::int64_t kHourMs = 60 * kMinuteMs;
 
+// Of one shard.
 inline constexpr Limit kRooms{"rooms", 1'024, 1, 65'536};
 // Peers keep seats in 32-bit masks.
 inline constexpr Limit kSeats{"seats", 8, 1, 32};
@@ -36,6 +36,15 @@ inline constexpr Limit kIdleMs{"idle_ms", 5 * kMinuteMs, 1, kHourMs};
 inline constexpr Limit kLifetimeMs{"lifetime_ms", 4 * kHourMs, 1, 24 * kHourMs};
 inline constexpr Limit kHoldMs{"hold_ms", 20'000, 0, 120'000};
 
+// The lockstep peer. Seats are at most 2 * delay + 1 frames apart, and a room
+// replays kReplayInputs (lockstep/wire.h): 2 * 31 + 1 < 64.
+inline constexpr Limit kDelay{"delay", 2, 1, 31};
+inline constexpr Limit kHashEvery{"hash_every", 30, 1, 100'000};
+inline constexpr Limit kRetries{"retries", 6, 0, 16};
+inline constexpr Limit kRetryMs{"retry_ms", 250, 1, 60'000};
+inline constexpr Limit kConnectMs{"connect_ms", 3'000, 1, 60'000};
+
+// For a host on a network, which counts by address and accepts by socket.
 inline constexpr Limit kAddressRate{"joins_per_minute", 60, 1, 100'000};
 inline constexpr Limit kRoomJoinRate{"room_joins_per_minute", 20, 1, 100'000};
 inline constexpr Limit kUnseated{"unseated", 1'024, 1, 65'536};

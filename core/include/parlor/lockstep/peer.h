@@ -178,7 +178,8 @@ class Peer final : private ConnectionHandler {
   void OnClose(TimePoint now, Connection& connection,
                const CloseEvent& event) override;
 
-  // By phase: what a message means before, while and between matches.
+  // By phase: what a message means in the lobby, in the match, and while coming
+  // back.
   void OnLobbyMessage(TimePoint now, const Message& message);
   void OnMatchMessage(const Message& message);
   void OnResumeMessage(const Message& message);
@@ -206,7 +207,7 @@ class Peer final : private ConnectionHandler {
   void Send(TimePoint now, const Message& message);
   // Closes with `reason` where a connection is open, and stays in kEnded.
   void End(PeerEnd end, CloseReason reason, std::string text);
-  void Ended(PeerEnd end, CloseCode code, std::string text);
+  void Finish(PeerEnd end, CloseCode code, std::string text);
 
   std::uint32_t Bit(int seat) const { return std::uint32_t{1} << seat; }
   std::uint32_t delay() const {

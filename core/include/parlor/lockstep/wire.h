@@ -10,8 +10,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
+#include <string_view>
 
 #include "parlor/byte_io.h"
+#include "parlor/close_reason.h"
 
 namespace parlor::lockstep {
 
@@ -66,10 +69,19 @@ inline Message Decode(std::span<const std::byte, kMessageSize> bytes) {
                  .value = LoadU32(&bytes[8])};
 }
 
+// The room replays this many INPUTs of a seat to one that resumes, at most.
+inline constexpr std::size_t kReplayInputs = 64;
+
+// A resume token as it is offered: 1 to 8 hexadecimal digits, any case, leading
+// zeros fine. ParseToken gives 0, which no seat has, for anything else.
+std::string TokenText(std::uint32_t token);
+std::uint32_t ParseToken(std::string_view text);
+
 // Closes after which a seat is held and a client comes back: the link was lost
 // or the host restarts. Every other code is a leave.
-constexpr bool IsDrop(std::uint16_t code) {
-  return code == 1006 || code == 1011 || code == 1012 || code == 1014;
+constexpr bool IsDrop(CloseCode code) {
+  return code == close_code::kDropped || code == close_code::kInternal ||
+         code == close_code::kRestart || code == close_code::kBadGateway;
 }
 
 }  // namespace parlor::lockstep
