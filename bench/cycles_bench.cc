@@ -39,4 +39,3 @@ BENCHMARK(BM_Hash)
 
 }  // namespace
 }  // namespace parlor::cycles
-
