@@ -38,14 +38,7 @@ std::uint64_t parlor_allocated_bytes() {
   return bytes_now.load(std::memory_order_relaxed);
 }
 
-// The thread sanitizer's operators cannot be replaced: there everything counts
-// as 0, and what is asserted of the counts holds of nothing.
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define PARLOR_THREAD_SANITIZER
-#endif
-#endif
-#ifndef PARLOR_THREAD_SANITIZER
+#if PARLOR_COUNTS_ALLOCATIONS
 
 // The array and nothrow forms of the library call these.
 void* operator new(std::size_t size) {
@@ -64,4 +57,4 @@ void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
   Discount(memory);
 }
 
-#endif  // PARLOR_THREAD_SANITIZER
+#endif  // PARLOR_COUNTS_ALLOCATIONS

@@ -6,6 +6,16 @@
 
 #include <cstdint>
 
+// The thread sanitizer's operators cannot be replaced: there everything counts
+// as 0, and what is asserted of the counts holds of nothing.
+#define PARLOR_COUNTS_ALLOCATIONS 1
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#undef PARLOR_COUNTS_ALLOCATIONS
+#define PARLOR_COUNTS_ALLOCATIONS 0
+#endif
+#endif
+
 // Calls of operator new since the process began.
 std::uint64_t parlor_allocation_count();
 

@@ -28,6 +28,8 @@ class CountingHandler final : public ConnectionHandler {
   void OnClose(TimePoint, Connection&, const CloseEvent&) override {}
 };
 
+constexpr bool kCounts = PARLOR_COUNTS_ALLOCATIONS != 0;
+
 class PipeMemoryTest : public testing::Test {
  protected:
   // A pump's lists are as long as it ever had ends ready at once; here that is
@@ -152,7 +154,8 @@ TEST_F(PipeMemoryTest, TheCapHoldsWhenAConsumerFallsBehindAgainAndAgain) {
   std::size_t size = 1;
   for (int round = 0; round < 2'000; ++round) {
     // Sizes wander, so that the chunks at hand never suit for long.
-    while (pair.first->queued_bytes(Lane::kReliable) + size + 8 <=
+    while (pair.first->queued_bytes(Lane::kReliable) + size +
+               kPipeMessageOverhead <=
            options.reliable_bytes_max) {
       ASSERT_EQ(Send(*pair.first, Lane::kReliable, size), SendResult::kQueued);
       size = size * 7 % 9'973;
@@ -161,6 +164,20 @@ TEST_F(PipeMemoryTest, TheCapHoldsWhenAConsumerFallsBehindAgainAndAgain) {
     pumps_[1].Pump(now_, static_cast<std::size_t>(round % 40));
   }
   EXPECT_LE(most, 2 * options.reliable_bytes_max);
+}
+
+// Where nothing can be counted this binary proves nothing.
+TEST_F(PipeMemoryTest, TheCounterCounts) {
+  const std::uint64_t bytes = parlor_allocated_bytes();
+  const std::uint64_t count = parlor_allocation_count();
+  auto* block = new std::array<std::byte, 1'000>();
+  const std::uint64_t more = parlor_allocated_bytes() - bytes;
+  const std::uint64_t calls = parlor_allocation_count() - count;
+  // Used, so that no compiler leaves the pair of calls out.
+  asm volatile("" : : "g"(block) : "memory");
+  delete block;
+  EXPECT_EQ(calls, kCounts ? 1u : 0u);
+  EXPECT_EQ(more >= 1'000, kCounts);
 }
 
 TEST_F(PipeMemoryTest, TheStateLaneDoesNotGrow) {
