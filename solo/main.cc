@@ -2,14 +2,26 @@
 
 #include <cstdio>
 #include <exception>
+#include <string>
 #include <variant>
 
 #include "headless.h"
 #include "options.h"
+#include "parlor/status.h"
+#include "replay_file.h"
 #include "terminal/terminal.h"
 
 namespace parlor::solo {
 namespace {
+
+// Before the match, so that nobody plays one that cannot be recorded.
+int ClaimRecord(const std::string& path) {
+  const absl::Status status = ClaimReplayFile(path);
+  if (status.ok()) return kExitOk;
+  const std::string text = Printable(StatusText(status));
+  std::fprintf(stderr, "parlor-solo: --record: %s\n", text.c_str());
+  return absl::IsAlreadyExists(status) ? kExitRefused : kExitFailed;
+}
 
 int Main(int argc, char** argv) {
   const bool has_terminal = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
@@ -21,6 +33,11 @@ int Main(int argc, char** argv) {
   }
   const Options& options = std::get<Options>(parsed);
   std::fputs(options.notice.c_str(), stderr);
+  if (!options.record.empty()) {
+    if (const int code = ClaimRecord(options.record); code != kExitOk) {
+      return code;
+    }
+  }
   return options.headless ? RunHeadless(options) : RunTerminal(options);
 }
 

@@ -109,16 +109,21 @@ std::string ListSizes() {
 std::string Footer() {
   return absl::StrCat(
       "Sizes:\n", ListSizes(),
-      "\n\nWithout --size, play in a terminal takes one that fits the window, "
-      "headless play 76x40.\n"
+      "\n\nA size is WIDTHxHEIGHT in cells of the arena. It needs a window of "
+      "2*WIDTH+2 columns\nand HEIGHT+4 rows, or, in UTF-8 and colours, of "
+      "WIDTH+2 columns and HEIGHT/2+4 rows;\n48 columns at least. Without "
+      "--size, play in a terminal takes one that fits the\nwindow, headless "
+      "play 76x40.\n"
       "Without a terminal and without options: --headless --frames ",
       kHeadlessFramesDefault,
-      ".\n\n"
+      ".\nWith NO_COLOR in the environment, play in a terminal is "
+      "monochrome.\n\n"
       "Exit codes:\n"
       "  0  played to the end, or quit\n"
       "  1  a replay differs from what was recorded, or a file or the terminal "
       "failed\n"
-      "  2  bad arguments, or a replay file that is damaged or not one\n");
+      "  2  bad arguments, a --record FILE that is there already, or a replay "
+      "file that is\n     damaged or not one\n");
 }
 
 void Declare(CLI::App& app, Raw& raw) {
@@ -142,7 +147,8 @@ void Declare(CLI::App& app, Raw& raw) {
                               kHeadlessFramesDefault, "]"))
       ->type_name("N");
   app.add_option("--record", raw.record,
-                 "Write the match to a file; a restart writes FILE.2, ...")
+                 "Write the match to a new file; a restart writes FILE.2 or "
+                 "the next number that is free")
       ->type_name("FILE");
   app.add_option("--replay", raw.replay,
                  "Play a recorded match and check its hashes; with --headless "
@@ -229,10 +235,10 @@ std::variant<Options, Exit> ParseOptions(int argc, const char* const* argv,
   try {
     app.parse(argc, argv);
     Options options = Checked(app, raw);
+    if (argc > 0) options.program = argv[0];
     if (has_terminal || options.headless) return options;
     if (argc > 1) {
-      throw BadArgument{
-          "--headless: missing, and stdin or stdout is not a terminal"};
+      throw BadArgument{"not a terminal: add --headless to play without one"};
     }
     options.headless = true;
     options.notice = absl::StrCat(
@@ -278,6 +284,24 @@ std::string Printable(std::string_view text) {
     }
   }
   return out;
+}
+
+std::string ShellWord(std::string_view text) {
+  constexpr std::string_view kPlain =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./+-";
+  if (!text.empty() &&
+      text.find_first_not_of(kPlain) == std::string_view::npos) {
+    return std::string(text);
+  }
+  std::string out = "'";
+  for (const char c : text) {
+    if (c == '\'') {
+      out += "'\\''";
+    } else {
+      out += c;
+    }
+  }
+  return Printable(out + "'");
 }
 
 }  // namespace parlor::solo

@@ -29,10 +29,11 @@ struct Options {
   cycles::Options game;
   bool size_given = false;  // else the terminal chooses one that fits
   std::optional<std::uint32_t> seed;
-  std::string record;    // a file to write, or empty
-  std::string replay;    // a file to play, or empty
-  bool partial = false;  // of a torn replay, play what is there
-  std::string notice;    // one line for stderr, or empty
+  std::string program = "parlor-solo";  // as it was started
+  std::string record;                   // a file to write, or empty
+  std::string replay;                   // a file to play, or empty
+  bool partial = false;                 // of a torn replay, play what is there
+  std::string notice;                   // one line for stderr, or empty
 };
 
 // The arguments end the program: print and exit.
@@ -54,6 +55,9 @@ std::string SizeName(int size);
 // One line for a terminal: control characters and other bytes outside ASCII
 // as \xNN. For texts with a file's name or an argument in them.
 std::string Printable(std::string_view text);
+
+// One word of a shell's command line, in quotes where it needs them.
+std::string ShellWord(std::string_view text);
 
 }  // namespace parlor::solo
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 
 #include "absl/strings/str_cat.h"
 #include "parlor/byte_io.h"
@@ -370,6 +372,24 @@ absl::Status ReplayWriter::Flush() {
     return FileError(path_, "write");
   }
   return absl::OkStatus();
+}
+
+absl::Status ClaimReplayFile(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::file_status status =
+      std::filesystem::status(path, error);
+  // A device or a pipe has nothing to lose, and a pipe's reader takes one
+  // opening and closing for the whole recording.
+  if (std::filesystem::is_other(status)) return absl::OkStatus();
+  if (std::filesystem::is_regular_file(status) &&
+      std::filesystem::file_size(path, error) != 0) {
+    return MakeStatus(absl::StatusCode::kAlreadyExists,
+                      absl::StrCat(path, " exists already"));
+  }
+  // Appending, so that a file that came meanwhile keeps its bytes.
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(
+      std::fopen(path.c_str(), "abe"), std::fclose);
+  return file == nullptr ? FileError(path, "write") : absl::OkStatus();
 }
 
 absl::StatusOr<std::vector<std::byte>> ReadReplayBytes(

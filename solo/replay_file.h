@@ -192,6 +192,10 @@ class ReplayWriter {
   ReplayEncoder encoder_;
 };
 
+// Makes the file of a recording, before there is anything to write into it.
+// AlreadyExists: it would replace a file, and the file is not empty.
+absl::Status ClaimReplayFile(const std::string& path);
+
 // "0x" and 16 digits.
 std::string HashText(std::uint64_t hash);
 

@@ -1,8 +1,21 @@
 #include "absl/strings/str_cat.h"
 #include "parlor/status.h"
+#include "replay_file.h"
 #include "terminal/scene.h"
 
 namespace parlor::solo {
+namespace {
+
+// The file of a restart's recording: FILE.n, with the first number from this
+// one on that is free. What else is wrong with it shows when it is written.
+std::string ClaimNumbered(const std::string& file, int number) {
+  while (true) {
+    std::string name = absl::StrCat(file, ".", number++);
+    if (!absl::IsAlreadyExists(ClaimReplayFile(name))) return name;
+  }
+}
+
+}  // namespace
 
 void PausableClock::Pause(TimePoint now) {
   if (!paused_at_) paused_at_ = now;
@@ -32,7 +45,7 @@ void MatchScene::NewMatch() {
   link_ = std::make_unique<LocalLink>(options_.seed, entropy_);
   std::string record = options_.record;
   ++matches_;
-  if (!record.empty() && matches_ > 1) absl::StrAppend(&record, ".", matches_);
+  if (!record.empty() && matches_ > 1) record = ClaimNumbered(record, matches_);
   session_ = std::make_unique<Session>(
       SessionOptions{.game = options_.game, .record = record}, *link_);
 }
@@ -165,8 +178,9 @@ std::string MatchScene::last_words() const {
   }
   const cycles::State* state = session_->state();
   if (state == nullptr) return out;
-  absl::StrAppend(&out, "Again: parlor-solo --players ", state->players,
-                  " --level ", std::string(LevelName(state->level)), " --size ",
+  absl::StrAppend(&out, "Again: ", ShellWord(options_.program), " --players ",
+                  state->players, " --level ",
+                  std::string(LevelName(state->level)), " --size ",
                   SizeName(state->size), " --seed ", state->seed, "\n");
   return out;
 }

@@ -179,6 +179,11 @@ Layout LayoutOf(const View& view, int width, int height) {
                     view.abilities);
 }
 
+const Symbols& SymbolsFor(Abilities abilities, CellShape cells) {
+  if (!abilities.utf8) return kAsciiSymbols;
+  return cells == CellShape::kHalf ? kHalfSymbols : kUtf8Symbols;
+}
+
 }  // namespace
 
 void Draw(const View& view, Canvas& canvas) {
@@ -189,7 +194,7 @@ void Draw(const View& view, Canvas& canvas) {
   }
   const Layout layout = LayoutOf(view, canvas.width(), canvas.height());
   if (!layout.fits) return DrawTooSmall(layout, canvas);
-  const Symbols& symbols = view.abilities.utf8 ? kUtf8Symbols : kAsciiSymbols;
+  const Symbols& symbols = SymbolsFor(view.abilities, layout.cells);
   DrawScores(view, layout, symbols, canvas);
   DrawArena(view, layout, symbols, canvas);
   DrawNews(view, layout, symbols, canvas);

@@ -134,8 +134,11 @@ Screen::~Screen() {
 }
 
 void Screen::SetUpColours() {
+  // no-color.org: any value but the empty one.
+  const char* no_colour = std::getenv("NO_COLOR");
+  const bool wanted = no_colour == nullptr || *no_colour == '\0';
   abilities_.colours =
-      has_colors() == TRUE && start_color() == OK && COLORS >= 8;
+      wanted && has_colors() == TRUE && start_color() == OK && COLORS >= 8;
   if (!abilities_.colours) return;
   colours_ = COLORS >= 256 ? kColours256 : kColours8;
   assume_default_colors(colours_[static_cast<std::size_t>(Ink::kPlain)],

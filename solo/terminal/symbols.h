@@ -43,6 +43,13 @@ inline constexpr Symbols kUtf8Symbols = {
     .empty = U'▯',
 };
 
+// Beside half cells, which show no patterns: the colours alone.
+inline constexpr Symbols kHalfSymbols = [] {
+  Symbols symbols = kUtf8Symbols;
+  symbols.trail.fill(symbols.digit);
+  return symbols;
+}();
+
 inline constexpr Symbols kAsciiSymbols = {
     .horizontal = U'-',
     .vertical = U'|',

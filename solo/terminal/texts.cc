@@ -18,11 +18,14 @@ std::string Name(int seat, int own_seat) {
   return std::string(PlayerName(seat, own_seat));
 }
 
-// "Ada", "Ada and Bix", "Ada, Bix and Cleo".
-std::string Names(std::uint32_t mask, int own_seat) {
+// "Ada", "Ada and Bix", "Ada, Bix and Cleo". `you` is the own seat's name
+// there, which depends on the place in the sentence.
+std::string Names(std::uint32_t mask, int own_seat,
+                  std::string_view you = "You") {
   std::vector<std::string> names;
   for (; mask != 0; mask &= mask - 1) {
-    names.push_back(Name(std::countr_zero(mask), own_seat));
+    const int seat = std::countr_zero(mask);
+    names.push_back(seat == own_seat ? std::string(you) : Name(seat, own_seat));
   }
   if (names.empty()) return "nobody";
   const std::string last = names.back();
@@ -56,7 +59,7 @@ std::string DeathText(const cycles::State& state, int seat, int own_seat) {
     case cycles::Cause::kTrail:
       return absl::StrCat("hit ", Whose(cycle.by, own_seat), " trail");
     case cycles::Cause::kHeadOn:
-      return absl::StrCat("head-on with ", Names(cycle.by, own_seat));
+      return absl::StrCat("met ", Names(cycle.by, own_seat, "you"), " head-on");
     case cycles::Cause::kClosing:
       return "caught by the closing walls";
   }

@@ -14,7 +14,7 @@ namespace parlor::solo {
 // At most four letters, so that eight fit in a row.
 std::string_view PlayerName(int seat, int own_seat);
 
-// "hit Ada's trail", "head-on with You": why a seat is out, or "" while it is
+// "hit Ada's trail", "met you head-on": why a seat is out, or "" while it is
 // alive.
 std::string DeathText(const cycles::State& state, int seat, int own_seat);
 

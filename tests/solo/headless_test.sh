@@ -87,6 +87,13 @@ wants "$work/err" 'cannot write /dev/full'
 empty "$work/out"
 run 1 --headless --seed 7 --record "$work/no/such/place"
 lines "$work/err" 1
+wants "$work/err" '--record: cannot write'
+
+# What is there is not overwritten.
+cp "$replay" "$work/before"
+bad "--record: .*match.replay exists already" \
+  --headless --seed 8 --frames 100 --record "$replay"
+cmp -s "$replay" "$work/before" || fail "the recording is overwritten"
 
 # A flipped byte, a cut and a foreign file are refused with their place.
 refused() { # pattern arguments...

@@ -73,6 +73,15 @@ TEST(Options, WithoutTerminalAndOptionsItIsHeadlessWithANotice) {
   EXPECT_THAT(options.notice, HasSubstr("--headless --frames 3600"));
 }
 
+TEST(Options, TheProgramAsItWasStartedIsAWordForTheShell) {
+  const char* arguments[] = {"/a b/parlor-solo"};
+  const auto parsed = ParseOptions(1, arguments, true);
+  EXPECT_EQ(std::get<Options>(parsed).program, "/a b/parlor-solo");
+  EXPECT_EQ(ShellWord("/a/parlor-solo"), "/a/parlor-solo");
+  EXPECT_EQ(ShellWord("/a b/parlor-solo"), "'/a b/parlor-solo'");
+  EXPECT_EQ(ShellWord("it's"), "'it'\\''s'");
+}
+
 TEST(Options, ReplayInEitherMode) {
   EXPECT_EQ(Accepted({"--replay", "f"}).replay, "f");
   const Options options =
@@ -159,7 +168,10 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"PartialAlone", {"--partial"}, "--partial: only with --replay"},
         Bad{"RecordEmpty", {"--record", ""}, "--record"},
         Bad{"ReplayEmpty", {"--replay="}, "--replay"},
-        Bad{"NoTerminal", {"--seed", "5"}, "--headless: missing", false},
+        Bad{"NoTerminal",
+            {"--seed", "5"},
+            "not a terminal: add --headless",
+            false},
         Bad{"ReplayNoTerminal", {"--replay", "f"}, "--headless", false}),
     [](const auto& row) { return row.param.name; });
 

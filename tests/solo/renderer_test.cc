@@ -104,7 +104,7 @@ TEST(Renderer, AsciiHasNothingElse) {
 TEST(Renderer, HalfCellsWhenTheWindowIsLow) {
   const cycles::State state = Scene20x6();
   EXPECT_EQ(Picture({.state = &state}, 48, 7), R"(
-   ██You 3       ▓▓Ada 12      ▒▒Bix out 1
+   ██You 3       ██Ada 12      ██Bix out 1
              ┌─ Round 2 of 5 ─────┐
              │  ▄▄▄▄ ▀            │
              │    ▀    ▀          │
@@ -145,16 +145,16 @@ TEST(Renderer, RoundOverSaysWhoDiedAndWhy) {
   state.cycles[1].by = 5;
   EXPECT_EQ(Picture({.state = &state}, 60, 12), R"(
 
-   ┌────────────────────────────────────────────────────┐
-   │ You win the round                                  │
-   │                                                    │
-   │    player  score  round   out                      │
-   │ ▓▓ 2 Ada      12     +0   head-on with You and Bix │
-   │ ██ 1 You       3     +3   still in                 │
-   │ ▒▒ 3 Bix       1     +0   hit your trail           │
-   │                                                    │
-   │ Space goes on, or wait 3                           │
-   └────────────────────────────────────────────────────┘
+    ┌───────────────────────────────────────────────────┐
+    │ You win the round                                 │
+    │                                                   │
+    │    player  score  round   out                     │
+    │ ▓▓ 2 Ada      12     +0   met you and Bix head-on │
+    │ ██ 1 You       3     +3   still in                │
+    │ ▒▒ 3 Bix       1     +0   hit your trail          │
+    │                                                   │
+    │ Space goes on, or wait 3                          │
+    └───────────────────────────────────────────────────┘
      arrows steer  space boost  P pause  ? help  Q quit
 )");
 }
@@ -295,9 +295,12 @@ INSTANTIATE_TEST_SUITE_P(
         Death{"HerOwn", Cause::kOwnTrail, 0, 1, "hit their own trail"},
         Death{"Mine", Cause::kTrail, 1, 1, "hit your trail"},
         Death{"Hers", Cause::kTrail, 2, 0, "hit Ada's trail"},
-        Death{"HeadOn", Cause::kHeadOn, 6, 0, "head-on with Ada and Bix"},
+        Death{"HeadOn", Cause::kHeadOn, 6, 0, "met Ada and Bix head-on"},
         Death{"HeadOnMany", Cause::kHeadOn, 14, 0,
-              "head-on with Ada, Bix and Cleo"},
+              "met Ada, Bix and Cleo head-on"},
+        Death{"HeadOnMe", Cause::kHeadOn, 1, 1, "met you head-on"},
+        Death{"HeadOnMeAndHim", Cause::kHeadOn, 5, 1,
+              "met you and Bix head-on"},
         Death{"Closing", Cause::kClosing, 0, 2, "caught by the closing walls"}),
     [](const auto& row) { return row.param.name; });
 

@@ -296,6 +296,23 @@ TEST(ReplayFile, FilesThatCannotBeOpenedSayWhy) {
               HasSubstr("cannot write /no/such/file: No such file"));
 }
 
+TEST(ReplayFile, ClaimKeepsWhatIsThere) {
+  const std::string path = ::testing::TempDir() + "/claimed.replay";
+  std::filesystem::remove(path);
+  EXPECT_TRUE(ClaimReplayFile(path).ok());
+  EXPECT_TRUE(std::filesystem::is_empty(path));
+  EXPECT_TRUE(ClaimReplayFile(path).ok());  // an empty file is no loss
+  ASSERT_TRUE(ReplayWriter::Create(path, {}).ok());
+  const absl::Status taken = ClaimReplayFile(path);
+  EXPECT_TRUE(absl::IsAlreadyExists(taken)) << taken;
+  EXPECT_FALSE(std::filesystem::is_empty(path));
+  EXPECT_TRUE(ClaimReplayFile("/dev/full").ok());
+  EXPECT_THAT(StatusText(ClaimReplayFile("/no/such/file")),
+              HasSubstr("cannot write /no/such/file: No such file"));
+  EXPECT_FALSE(ClaimReplayFile(::testing::TempDir()).ok());
+  std::filesystem::remove(path);
+}
+
 TEST(ReplayFile, WriterNoticesAFullDisk) {
   const absl::StatusOr<ReplayWriter> writer =
       ReplayWriter::Create("/dev/full", {});

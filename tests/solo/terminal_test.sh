@@ -78,7 +78,8 @@ keys Q
 await 'Quit\?'
 keys Q
 await_end 0
-wants "$work/screen" '--seed 7'
+mux capture-pane -p -J > "$work/screen" # wrapped lines as one
+wants "$work/screen" '^Again: .*/parlor-solo --players 4 .*--seed 7 *$'
 
 echo "a window that is too small from the start, and grows"
 start 30 8 "$game --size 38x20"
@@ -123,6 +124,25 @@ await_gone 'every hash'
 keys q
 await_end 0
 
+echo "recordings: nothing is overwritten, nobody plays in vain"
+record="$game --size 24x24 --record"
+start 160 24 "$record $(printf '%q' "$work/match.replay")"
+await 'match.replay exists already'
+await_end 2
+start 160 24 "$record $(printf '%q' "$work/nowhere/match.replay")"
+await 'cannot write'
+await_end 1
+echo "an earlier session's" > "$work/new.replay.2"
+start 80 24 "$record $(printf '%q' "$work/new.replay")"
+await 'Round 1 of'
+pause
+restart
+pause
+keys Q
+await_end 0
+[[ "$(< "$work/new.replay.2")" == "an earlier session's" ]] || fail "lost"
+[[ -s "$work/new.replay.3" ]] || fail "no recording of the restart"
+
 echo "signals: SIGINT by Ctrl-C, SIGTERM, Ctrl-Z and back"
 start 80 24 "exec $game"
 await 'Round 1 of'
@@ -162,6 +182,10 @@ pause
 keys Q
 await '^exit code 0$' # a vt100 has no second screen to leave
 wants "$work/screen" '^terminal restored$'
+start 60 16 "NO_COLOR=1 $game --size 38x20"
+await 'needs 78x24, has 60x16' # half cells are colours
+keys Q
+await_end 0
 start 80 24 "TERM=dumb $game"
 await 'the terminal .dumb. cannot show a game'
 await_end 1

@@ -3,7 +3,7 @@
 # how fast anything is: what should come is waited for, with a bound.
 source "$(dirname -- "${BASH_SOURCE[0]}")/solo_test_lib.sh"
 need tmux
-unset TMUX
+unset TMUX NO_COLOR
 export LC_ALL=C.UTF-8
 
 # A server of its own for each terminal: one that is on its way out still takes
