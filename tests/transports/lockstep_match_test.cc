@@ -89,6 +89,13 @@ INSTANTIATE_TEST_SUITE_P(Sizes, MatchTest,
 
 // ---- Links are lost, and every seat comes back
 
+// 32 peers are slow without optimisation.
+#ifdef NDEBUG
+constexpr int kLongest = 100'000;
+#else
+constexpr int kLongest = 20'000;
+#endif
+
 class DropMatchTest : public testing::TestWithParam<Size> {};
 
 TEST_P(DropMatchTest, ADropInTheMiddleChangesNothing) {
@@ -113,7 +120,7 @@ INSTANTIATE_TEST_SUITE_P(Sizes, DropMatchTest,
                          Values(Size{2, 600}, Size{4, 600}, Size{8, 600},
                                 Size{32, 600}, Size{2, 100'000},
                                 Size{4, 100'000}, Size{8, 100'000},
-                                Size{32, 20'000}),
+                                Size{32, kLongest}),
                          [](const auto& size) {
                            return std::to_string(size.param.players) + "x" +
                                   std::to_string(size.param.frames);
