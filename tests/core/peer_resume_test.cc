@@ -319,6 +319,28 @@ TEST_F(PeerTest, EachConnectionGetsTheWholeResend) {
   }
 }
 
+// What the lost connection had taken of it says nothing about the new one.
+TEST_F(PeerTest, ADropInTheMiddleOfAResendBeginsItAnew) {
+  Play(2, 1, {.delay = 31, .hash_every = 1'000});
+  StepWith({0}, 100);
+  Step();
+  TakeSent();
+  const Texts whole = OwnInputs(68, 131);
+  Texts sent = whole;
+  for (int i = 0; i < 20 && sent == whole; ++i) {  // until the budget is spent
+    Say(Kind::kResume, 0);
+    Step();
+    sent = TakeSent();
+  }
+  ASSERT_LT(sent.size(), whole.size());
+  DropLink();
+  ComeBack();
+  Step();
+  sent = TakeSent();
+  ASSERT_FALSE(sent.empty());
+  EXPECT_EQ(sent.front(), whole.front());
+}
+
 // WELCOME on a new connection, field by field.
 struct WelcomeRow {
   const char* name;

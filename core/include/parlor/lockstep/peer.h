@@ -8,7 +8,8 @@
 // pump that delivers WELCOME.
 //
 // One thread, the one that its connections live on. The connector and the game
-// outlive it.
+// outlive it; the game may call Leave() in its callbacks, but not destroy the
+// peer there.
 #ifndef PARLOR_LOCKSTEP_PEER_H_
 #define PARLOR_LOCKSTEP_PEER_H_
 
@@ -135,7 +136,8 @@ class Peer final : private ConnectionHandler {
   StepResult Step(TimePoint now);
 
   // Ends it in order (close 1000), from any state: cancels a join and a
-  // reconnect too.
+  // reconnect too. Keep the peer until the transport had a turn: one that is
+  // destroyed before looks like a lost link to the room, which holds its seat.
   void Leave();
 
   void OnAlarm(TimePoint now);
