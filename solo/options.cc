@@ -120,10 +120,10 @@ std::string Footer() {
       "monochrome.\n\n"
       "Exit codes:\n"
       "  0  played to the end, or quit\n"
-      "  1  a replay differs from what was recorded, or a file or the terminal "
-      "failed\n"
+      "  1  a replay differs from what was recorded, a recording or stdout "
+      "cannot be\n     written, or the match or the terminal failed\n"
       "  2  bad arguments, a --record FILE that is there already, or a replay "
-      "file that is\n     damaged or not one\n");
+      "file that\n     cannot be read, is damaged or is not one\n");
 }
 
 void Declare(CLI::App& app, Raw& raw) {

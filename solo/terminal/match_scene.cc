@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "parlor/status.h"
 #include "replay_file.h"
@@ -18,21 +20,28 @@ std::string ClaimNumbered(const std::string& file, int number) {
 }  // namespace
 
 void PausableClock::Pause(TimePoint now) {
-  if (!paused_at_) paused_at_ = now;
+  At(now);
+  paused_ = true;
 }
 
 void PausableClock::Resume(TimePoint now) {
-  if (!paused_at_) return;
-  lost_ += now - *paused_at_;
-  paused_at_.reset();
+  At(now);
+  paused_ = false;
+}
+
+TimePoint PausableClock::At(TimePoint now) {
+  if (!paused_) time_ += std::min(now - outside_, kGapMax);
+  outside_ = now;
+  return time_;
 }
 
 TimePoint PausableClock::Outside(TimePoint time) const {
-  if (paused_at_ || time == kNever) return kNever;
-  return time == TimePoint::min() ? time : time + lost_;
+  if (paused_ || time == kNever) return kNever;
+  return time == TimePoint::min() ? time : outside_ + (time - time_);
 }
 
-MatchScene::MatchScene(const Options& options) : options_(options) {
+MatchScene::MatchScene(const Options& options, TimePoint now)
+    : options_(options), clock_(now) {
   NewMatch();
 }
 

@@ -28,7 +28,7 @@ FixedStep StepsAt(TimePoint now, int speed) {
 }  // namespace
 
 ReplayScene::ReplayScene(ReplayPlayer player, TimePoint now)
-    : player_(std::move(player)), steps_(StepsAt(now, speed_)) {}
+    : player_(std::move(player)), clock_(now), steps_(StepsAt(now, speed_)) {}
 
 void ReplayScene::Turn(TimePoint now) {
   if (clock_.paused()) return;

@@ -22,17 +22,27 @@ namespace parlor::solo {
 // A clock that can stand still. What runs on it cannot tell.
 class PausableClock {
  public:
-  bool paused() const { return paused_at_.has_value(); }
+  // What one look at the time outside moves it on at most. We are looked at
+  // for each frame; after a longer gap we were stopped (SIGSTOP, a laptop's
+  // lid) or the terminal was blocked (Ctrl-S), so nobody was playing, and the
+  // room must not take the player for idle.
+  static constexpr Duration kGapMax{1'000'000'000};
+
+  // Shows `now` at first.
+  explicit PausableClock(TimePoint now) : outside_(now), time_(now) {}
+
+  bool paused() const { return paused_; }
   void Pause(TimePoint now);
   void Resume(TimePoint now);
-  // The time on this clock when it is `now` outside.
-  TimePoint At(TimePoint now) const { return paused_at_.value_or(now) - lost_; }
+  // It is `now` outside: moves on, unless paused. The time on this clock.
+  TimePoint At(TimePoint now);
   // The time outside at which this clock shows `time`; kNever while paused.
   TimePoint Outside(TimePoint time) const;
 
  private:
-  Duration lost_{};
-  std::optional<TimePoint> paused_at_;  // outside
+  TimePoint outside_;  // when it was last looked at
+  TimePoint time_;     // what it showed then
+  bool paused_ = false;
 };
 
 class Scene {
@@ -58,7 +68,7 @@ class Scene {
 // Play against bots. Restarts make a new room.
 class MatchScene final : public Scene {
  public:
-  explicit MatchScene(const Options& options);
+  MatchScene(const Options& options, TimePoint now);
 
   void Turn(TimePoint now) override;
   TimePoint next_turn() const override;

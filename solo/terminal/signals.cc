@@ -9,7 +9,7 @@
 namespace parlor::solo {
 namespace {
 
-constexpr std::array kCaught = {SIGINT,  SIGTERM, SIGHUP,
+constexpr std::array kCaught = {SIGINT,  SIGQUIT, SIGTERM, SIGHUP,
                                 SIGTSTP, SIGCONT, SIGWINCH};
 
 // Written by the handler, which runs inside Wait alone.

@@ -23,7 +23,7 @@ class Signals {
   static constexpr Duration kForever = Duration::max();
   bool Wait(Duration time);
 
-  // SIGINT, SIGTERM or SIGHUP, or 0.
+  // SIGINT, SIGQUIT, SIGTERM or SIGHUP, or 0.
   int end() const;
   bool TakeResized();
   bool TakeStop();       // SIGTSTP: somebody wants the terminal back

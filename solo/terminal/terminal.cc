@@ -45,6 +45,8 @@ class Loop {
     scene_.Turn(now);
     HandleWindow(now);
     if (scene_.version() != drawn_) dirty_ = true;
+    // One that failed by itself waits for nothing, and so would we, for ever.
+    if (scene_.done()) return;
     if (dirty_ && now >= next_draw_) DrawScene(now);
     Wait();
   }
@@ -131,7 +133,7 @@ Ending Show(Options options, std::optional<ReplayPlayer> replay) {
     if (!options.size_given) {
       options.game.size = ChooseSize((*screen)->size(), (*screen)->abilities());
     }
-    scene = std::make_unique<MatchScene>(options);
+    scene = std::make_unique<MatchScene>(options, Now());
   }
   Loop(**screen, signals, *scene).Run();
   return {scene->exit_code(), signals.end(), scene->last_words()};

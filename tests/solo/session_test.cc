@@ -15,6 +15,8 @@ namespace {
 
 constexpr cycles::Options kGame{.players = 4, .size = 2};
 
+TimePoint At(int seconds) { return TimePoint(std::chrono::seconds(seconds)); }
+
 // A session and its room in virtual time.
 class SessionTest : public ::testing::Test {
  protected:
@@ -152,17 +154,72 @@ TEST(PressQueue, ForgetsWhatIsTypedTooFarAhead) {
 }
 
 TEST(PausableClock, StandsStillWhilePaused) {
-  PausableClock clock;
-  const auto at = [](int s) { return TimePoint(std::chrono::seconds(s)); };
-  EXPECT_EQ(clock.At(at(10)), at(10));
-  clock.Pause(at(12));
-  EXPECT_EQ(clock.At(at(50)), at(12));
-  EXPECT_EQ(clock.Outside(at(13)), kNever);
-  clock.Pause(at(20));  // paused already
-  clock.Resume(at(52));
-  EXPECT_EQ(clock.At(at(53)), at(13));
-  EXPECT_EQ(clock.Outside(at(14)), at(54));
+  PausableClock clock(At(10));
+  EXPECT_EQ(clock.At(At(10)), At(10));
+  clock.Pause(At(11));
+  EXPECT_TRUE(clock.paused());
+  EXPECT_EQ(clock.At(At(50)), At(11));
+  EXPECT_EQ(clock.Outside(At(12)), kNever);
+  clock.Pause(At(55));  // paused already
+  clock.Resume(At(56));
+  EXPECT_FALSE(clock.paused());
+  EXPECT_EQ(clock.At(At(57)), At(12));
+  clock.Resume(At(57));  // not paused
+  EXPECT_EQ(clock.Outside(At(13)), At(58));
   EXPECT_EQ(clock.Outside(kNever), kNever);
+}
+
+TEST(PausableClock, AGapIsOneSecondAtMost) {
+  PausableClock clock(At(10));
+  EXPECT_EQ(clock.At(At(11)), At(11));
+  EXPECT_EQ(clock.At(At(400)), At(12));
+  EXPECT_EQ(clock.Outside(At(13)), At(401));
+  EXPECT_EQ(clock.At(At(401)), At(13));
+  clock.Pause(At(800));  // the gap ends with the pause
+  EXPECT_EQ(clock.At(At(801)), At(14));
+}
+
+class MatchSceneTest : public ::testing::Test {
+ protected:
+  // From deadline to deadline until `frames` have run.
+  void RunTo(std::uint64_t frames) {
+    for (int turns = 0; scene_.version() - first_ < frames; ++turns) {
+      ASSERT_LT(turns, 100'000);
+      ASSERT_FALSE(scene_.done()) << scene_.last_words();
+      now_ = std::max(now_, scene_.next_turn());
+      scene_.Turn(now_);
+    }
+  }
+
+  static Options Seeded() {
+    Options options;
+    options.game = kGame;
+    options.seed = 5;
+    return options;
+  }
+
+  TimePoint now_ = At(1'000);
+  MatchScene scene_{Seeded(), now_};
+  std::uint64_t first_ = scene_.version();
+};
+
+// A room's player is idle, and so leaves, after five minutes.
+TEST_F(MatchSceneTest, PlaysOnAfterSixMinutesWithoutATurn) {
+  RunTo(100);
+  now_ += std::chrono::minutes(6);
+  RunTo(300);
+  EXPECT_EQ(scene_.exit_code(), kExitOk);
+}
+
+TEST_F(MatchSceneTest, PlaysOnAfterAGapThatEndsWithAKey) {
+  RunTo(100);
+  now_ += std::chrono::minutes(6);
+  scene_.OnKey(now_, Key::kPause);
+  EXPECT_EQ(scene_.next_turn(), kNever);
+  now_ += std::chrono::minutes(6);
+  scene_.OnKey(now_, Key::kPause);
+  RunTo(300);
+  EXPECT_EQ(scene_.exit_code(), kExitOk);
 }
 
 }  // namespace

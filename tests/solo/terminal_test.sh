@@ -1,6 +1,7 @@
 #!/bin/bash
 # Play Solo under real keys in real terminals of several sizes.
 source "$(dirname -- "${BASH_SOURCE[0]}")/tmux_test_lib.sh"
+change_hash="$2"
 game="$(printf '%q' "$exe") --seed 7 --players 4"
 
 # From the pause, a fresh match in its countdown.
@@ -124,6 +125,20 @@ await_gone 'every hash'
 keys q
 await_end 0
 
+echo "a replay that differs ends by itself, and says where"
+cp "$work/match.replay" "$work/start.replay"
+"$change_hash" "$work/start.replay" 0
+start 160 24 "$(printf '%q' "$exe") --replay $(printf '%q' "$work/start.replay")"
+await 'the replay differs at the start'
+await_end 1
+cp "$work/match.replay" "$work/middle.replay"
+"$change_hash" "$work/middle.replay" 4
+start 160 24 "$(printf '%q' "$exe") --replay $(printf '%q' "$work/middle.replay")"
+await 'Replay [0-9]+/|the replay differs'
+keys - - # frames are then rarer than drawings
+await 'the replay differs at frame 119'
+await_end 1
+
 echo "recordings: nothing is overwritten, nobody plays in vain"
 record="$game --size 24x24 --record"
 start 160 24 "$record $(printf '%q' "$work/match.replay")"
@@ -143,11 +158,15 @@ await_end 0
 [[ "$(< "$work/new.replay.2")" == "an earlier session's" ]] || fail "lost"
 [[ -s "$work/new.replay.3" ]] || fail "no recording of the restart"
 
-echo "signals: SIGINT by Ctrl-C, SIGTERM, Ctrl-Z and back"
+echo "signals: SIGINT by Ctrl-C, SIGQUIT by Ctrl-\\, SIGTERM, Ctrl-Z and back"
 start 80 24 "exec $game"
 await 'Round 1 of'
 keys C-c
 await_end 130
+start 80 24 "ulimit -c 0; exec $game"
+await 'Round 1 of'
+keys 'C-\'
+await_end 131
 start 80 24 "echo \$\$ > $(printf '%q' "$work/pid"); exec $game"
 await 'Round 1 of'
 kill -TERM "$(< "$work/pid")"

@@ -28,7 +28,7 @@ END
 # and says whether the terminal is as it was.
 cat > "$work/player" <<'END'
 #!/bin/bash
-trap : INT  # Ctrl-C is the game's
+trap : INT QUIT  # Ctrl-C and Ctrl-\ are the game's
 before="$(stty -g)"
 echo "before the game"
 bash "$1"
