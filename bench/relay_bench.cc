@@ -7,10 +7,10 @@
 // moves by 1 / rate, so that deadlines and message rates are as in a room that
 // runs at that rate.
 #include <benchmark/benchmark.h>
-#include <time.h>
 
 #include <algorithm>
 #include <cstdint>
+#include <ctime>
 #include <memory>
 #include <vector>
 

@@ -28,7 +28,7 @@ std::string Names(std::uint32_t mask, int own_seat,
     names.push_back(seat == own_seat ? std::string(you) : Name(seat, own_seat));
   }
   if (names.empty()) return "nobody";
-  const std::string last = names.back();
+  std::string last = std::move(names.back());
   names.pop_back();
   if (names.empty()) return last;
   return absl::StrCat(absl::StrJoin(names, ", "), " and ", last);
