@@ -155,7 +155,7 @@ class ReliableLane {
   static_assert(limits::kReliableBytes.ceiling < (1 << 29));
 
   // What a record takes is never more than what it counts.
-  static_assert(kPipeMessageOverhead >= kHeaderBytes + 3);
+  static_assert(kMessageOverhead >= kHeaderBytes + 3);
   static constexpr std::size_t RecordBytes(std::size_t stored) {
     return kHeaderBytes + ((stored + 3) & ~std::size_t{3});
   }
@@ -216,7 +216,7 @@ class Mailbox {
   std::size_t queued_bytes() const {
     const std::uint64_t word = word_.load(std::memory_order_relaxed);
     if ((word & kFresh) == 0) return 0;
-    return static_cast<std::size_t>(word >> kSizeShift) + kPipeMessageOverhead;
+    return static_cast<std::size_t>(word >> kSizeShift) + kMessageOverhead;
   }
 
   // Consumer.
@@ -252,7 +252,7 @@ class Mailbox {
 
 inline bool ReliableLane::Append(MessageKind kind, std::size_t size,
                                  std::span<const std::byte> stored) {
-  const std::size_t cost = size + kPipeMessageOverhead;
+  const std::size_t cost = size + kMessageOverhead;
   if (tail_ + cost - known_head_ > soft_max_ && !MakeRoom(cost)) return false;
 
   const std::size_t record = RecordBytes(stored.size());
@@ -287,7 +287,7 @@ inline PipeMessage ReliableLane::Front() {
 
 inline std::uint64_t ReliableLane::Pop(const PipeMessage& message) {
   read_ += RecordBytes(message.bytes.size());
-  const std::uint64_t head = position() + message.size + kPipeMessageOverhead;
+  const std::uint64_t head = position() + message.size + kMessageOverhead;
   head_.store(head, std::memory_order_release);
   return head;
 }

@@ -45,7 +45,8 @@ endif()
 # Installed: the library alone, moved after that, since nothing in it may name
 # the place it was installed to.
 configure(${SOURCE} ${WORK}/library
-  -DPARLOR_BUILD_HOST=OFF -DPARLOR_BUILD_SOLO=OFF -DPARLOR_BUILD_TESTS=OFF
+  -DPARLOR_BUILD_SOCKETS=OFF -DPARLOR_BUILD_HOST=OFF -DPARLOR_BUILD_SOLO=OFF
+  -DPARLOR_BUILD_TESTS=OFF
   -DPARLOR_BUILD_BENCH=OFF -DCMAKE_INSTALL_PREFIX=${WORK}/first)
 run(${CMAKE_COMMAND} --build ${WORK}/library)
 run(${CMAKE_COMMAND} --install ${WORK}/library)

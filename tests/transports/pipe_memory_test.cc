@@ -120,7 +120,7 @@ class PipeCapTest : public PipeMemoryTest,
 TEST_P(PipeCapTest, ASlowConsumerStaysAtTheCap) {
   constexpr std::size_t kChunkBytesMax = 64 * 1024;
   const PipeOptions options;
-  const std::size_t cost = GetParam() + kPipeMessageOverhead;
+  const std::size_t cost = GetParam() + kMessageOverhead;
   for (std::size_t second_pump : {0u, 1u}) {
     const std::uint64_t before = parlor_allocated_bytes();
     PipePair pair = Make(pumps_[0], pumps_[second_pump], options);
@@ -155,7 +155,7 @@ TEST_F(PipeMemoryTest, TheCapHoldsWhenAConsumerFallsBehindAgainAndAgain) {
   for (int round = 0; round < 2'000; ++round) {
     // Sizes wander, so that the chunks at hand never suit for long.
     while (pair.first->queued_bytes(Lane::kReliable) + size +
-               kPipeMessageOverhead <=
+               kMessageOverhead <=
            options.reliable_bytes_max) {
       ASSERT_EQ(Send(*pair.first, Lane::kReliable, size), SendResult::kQueued);
       size = size * 7 % 9'973;

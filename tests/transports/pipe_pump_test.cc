@@ -234,10 +234,10 @@ TEST_P(PipePumpTest, AMessageCountsItsOverhead) {
   options.reliable_bytes_max = 1'024;
   a_.opens = b_.opens = 0;
   Connect(options);
-  for (std::size_t i = 0; i < 1'024 / kPipeMessageOverhead; ++i) {
+  for (std::size_t i = 0; i < 1'024 / kMessageOverhead; ++i) {
     ASSERT_EQ(a_.Send(""), SendResult::kQueued);
     EXPECT_EQ(a_.connection->queued_bytes(Lane::kReliable),
-              (i + 1) * kPipeMessageOverhead);
+              (i + 1) * kMessageOverhead);
   }
   EXPECT_EQ(a_.Send(""), SendResult::kOverflow);
 }

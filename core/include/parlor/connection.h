@@ -66,6 +66,10 @@ namespace parlor {
 
 class Connection;
 
+// What a message counts in a lane beside its bytes, the same on every
+// transport: at least what a transport adds to a message of this engine's.
+inline constexpr std::size_t kMessageOverhead = 8;
+
 // One message encoded once for many receivers. Immutable, so that transports
 // may keep a reference instead of a copy; copying a Payload copies a pointer.
 // For a handful of bytes a copy is cheaper: use Send with a span.
@@ -140,9 +144,9 @@ class Connection {
     return Send(lane, payload.kind(), payload.bytes());
   }
 
-  // Bytes of payload given to `lane` that the peer's side has not taken yet,
-  // with what the transport adds to each message. Exact on the sending thread
-  // up to what the other side took meanwhile.
+  // Bytes of payload given to `lane` that the peer's side (over a network: the
+  // system) has not taken yet, and kMessageOverhead for each message. Exact on
+  // the sending thread up to what the other side took meanwhile.
   virtual std::size_t queued_bytes(Lane lane) const = 0;
 
   // `code` is one that IsSendableCloseCode; `text` at most kCloseTextMax bytes

@@ -39,12 +39,8 @@ namespace pipe_internal {
 class Pump;
 }
 
-// What a message counts beside its bytes: at least what its header and its
-// padding take.
-inline constexpr std::size_t kPipeMessageOverhead = 8;
-
 struct PipeOptions {
-  // Of each direction. A message counts with kPipeMessageOverhead.
+  // Of each direction. A message counts with kMessageOverhead.
   std::size_t reliable_bytes_max =
       static_cast<std::size_t>(limits::kReliableBytes.fallback);
   // What each end takes; larger ones close 1009.

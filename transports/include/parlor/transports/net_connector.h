@@ -1,0 +1,43 @@
+// NetConnector: opens connections to a host on the network. The scheme of its
+// URL chooses the transport; nothing else of a game changes.
+#ifndef PARLOR_TRANSPORTS_NET_CONNECTOR_H_
+#define PARLOR_TRANSPORTS_NET_CONNECTOR_H_
+
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "parlor/connector.h"
+#include "parlor/entropy.h"
+#include "parlor/transports/net_loop.h"
+#include "parlor/transports/stream_options.h"
+#include "parlor/transports/tls.h"
+
+namespace parlor {
+
+struct NetConnectorOptions {
+  StreamOptions stream;
+  // For wss and tls. Absent: verifying against the system's certificates.
+  std::optional<TlsClient> tls;
+};
+
+// `url` is
+//   ws://host[:port][/base]    WebSocket (port 80)
+//   wss://host[:port][/base]   WebSocket over TLS (port 443)
+//   tcp://host:port[/base]     TCP (transports/TCP.md)
+//   tls://host:port[/base]     TCP over TLS
+// where `host` is a name, an IPv4 address or an IPv6 address in brackets.
+// InvalidArgument says what is wrong with the URL or the options.
+//
+// Connections live on `loop`'s thread. A host that cannot be found or reached
+// is OnClose(1006), one that refuses OnClose(1006, refusal). A name is looked
+// up anew for each connection, and its addresses are tried in turn. `loop` and
+// `entropy` outlive the connector; the loop the connections as well.
+absl::StatusOr<std::unique_ptr<Connector>> MakeNetConnector(
+    NetLoop& loop, Entropy& entropy, std::string_view url,
+    const NetConnectorOptions& options = {});
+
+}  // namespace parlor
+
+#endif  // PARLOR_TRANSPORTS_NET_CONNECTOR_H_

@@ -1,0 +1,47 @@
+// Request: what a client says before it is connected, the same whether it came
+// as the head of a WebSocket's HTTP request or as the hello of a TCP
+// connection; and how the Hello of a lockstep room travels in it.
+#ifndef PARLOR_TRANSPORTS_REQUEST_H_
+#define PARLOR_TRANSPORTS_REQUEST_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "parlor/connector.h"
+
+namespace parlor {
+
+// Nothing in it is to be logged: it may hold secrets.
+struct Request {
+  std::string target;                  // path and query: "/room/3?players=2"
+  std::vector<std::string> protocols;  // subprotocols, in the order offered
+  std::optional<std::string> origin;   // of a page; native clients send none
+};
+
+// The answer that a request is not granted.
+struct Refusal {
+  std::uint16_t status = 0;         // HTTP: 400, 403, 404, 409, 426, 429, 503
+  std::uint32_t retry_after_s = 0;  // 0: not said
+};
+
+// The subprotocol of lockstep rooms.
+inline constexpr std::string_view kLockstepProtocol = "fizlet-rooms";
+
+// What a client sends to join: target "<base>/room/<n>?players=<p>", protocols
+// kLockstepProtocol, then access, device and "resume.<token>" where they are
+// set. `base` is empty or begins with a slash and does not end in one.
+Request RequestForRoom(const Hello& hello, std::string_view base = {});
+
+// The other way, in the order in which a host must look: 0 and `*hello`, or 404
+// (no room path, or no such number can be), or 400 (`players` is missing, twice
+// or no number; kLockstepProtocol was not offered). `*hello` is changed only
+// with 0. An access token in the URL is not read.
+std::uint16_t ParseRoomRequest(const Request& request, std::string_view base,
+                               Hello* hello);
+
+}  // namespace parlor
+
+#endif  // PARLOR_TRANSPORTS_REQUEST_H_
