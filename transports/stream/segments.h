@@ -4,43 +4,46 @@
 #ifndef PARLOR_TRANSPORTS_STREAM_SEGMENTS_H_
 #define PARLOR_TRANSPORTS_STREAM_SEGMENTS_H_
 
-#include <array>
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <span>
 
 #include "parlor/connection.h"
+#include "stream/byte_stream.h"
 
 namespace parlor::stream {
 
-// Two sizes of piece: what one turn says to one player, and what a large
-// message or a slow reader needs.
-inline constexpr std::size_t kSmallSegmentBytes = 512;
-inline constexpr std::size_t kLargeSegmentBytes = 16 * 1024;
-
 struct Segment {
   Segment* next = nullptr;
-  std::uint32_t begin = 0;  // what is left lies in [begin, end)
+  // What is left lies in [begin, end) of bytes(); up to `capacity` there is
+  // room for more. 0 with a payload.
+  std::uint32_t begin = 0;
   std::uint32_t end = 0;
-  std::uint32_t capacity = 0;  // of data; 0 with a payload
-  // What queued_bytes counts for this piece beyond end - begin, until all of
-  // the piece has left.
+  std::uint32_t capacity = 0;
+  // What Connection::queued_bytes counts for this piece beside end - begin,
+  // until all of the piece has left.
   std::int32_t uncounted = 0;
-  std::optional<Payload> payload;
+  std::optional<Payload> payload{};
 
+  std::byte* room() { return reinterpret_cast<std::byte*>(this + 1); }
   const std::byte* bytes() const {
-    return payload ? payload->bytes().data() : data();
-  }
-  std::byte* data() { return reinterpret_cast<std::byte*>(this + 1); }
-  const std::byte* data() const {
-    return reinterpret_cast<const std::byte*>(this + 1);
+    return payload ? payload->bytes().data()
+                   : reinterpret_cast<const std::byte*>(this + 1);
   }
 };
 
-// One loop's free pieces. Keeps at most `kept_bytes_max` of each size.
+// Two sizes of piece, the Segment included: what one turn says to one player,
+// and what a large message or a slow reader needs.
+inline constexpr std::size_t kSmallSegmentBytes = 512;
+inline constexpr std::size_t kLargeSegmentBytes = 16 * 1024;
+
+// The free pieces of one loop.
 class SegmentPool {
  public:
+  // Keeps at most so many bytes of each size for later.
   explicit SegmentPool(std::size_t kept_bytes_max) : max_(kept_bytes_max) {}
   ~SegmentPool();
   SegmentPool(const SegmentPool&) = delete;
@@ -48,64 +51,104 @@ class SegmentPool {
 
   // `bytes` is how much there is to put in: a hint at the size.
   Segment* Take(std::size_t bytes);
-  Segment* Take(Payload payload);
+  Segment* Share(const Payload& payload);
   void Give(Segment* segment);
 
  private:
   struct Shelf {
+    std::size_t bytes_each;
     Segment* first = nullptr;
-    std::size_t bytes = 0;
+    std::size_t count = 0;
   };
-  Shelf& shelf(std::size_t capacity) {
-    return capacity == kSmallSegmentBytes ? small_ : large_;
-  }
+
+  Segment* TakeFrom(Shelf& shelf);
 
   std::size_t max_;
-  Shelf small_, large_, shared_;
+  Shelf shared_{sizeof(Segment)};
+  Shelf small_{kSmallSegmentBytes};
+  Shelf large_{kLargeSegmentBytes};
 };
 
 // First in, first out.
 class Segments {
  public:
   explicit Segments(SegmentPool& pool) : pool_(&pool) {}
-  Segments(Segments&& other) noexcept;
-  Segments& operator=(Segments&& other) noexcept;
+  Segments(Segments&& other) noexcept : pool_(other.pool_) { Splice(other); }
+  Segments& operator=(Segments&&) = delete;
   ~Segments() { Clear(); }
 
   bool empty() const { return first_ == nullptr; }
-  // On the wire.
   std::size_t wire_bytes() const { return wire_bytes_; }
-  // As Connection::queued_bytes counts.
+  // As Connection::queued_bytes counts: exact while no piece has left in part.
   std::size_t counted_bytes() const {
-    return static_cast<std::size_t>(static_cast<std::int64_t>(wire_bytes_) +
-                                    uncounted_);
+    const std::int64_t counted =
+        static_cast<std::int64_t>(wire_bytes_) + uncounted_;
+    return counted > 0 ? static_cast<std::size_t>(counted) : 0;
   }
 
-  // Copies. The views that Append returns point at the copy, for masking; it
-  // lies in at most as many pieces as it is handed to `each`.
-  void Append(std::span<const std::byte> bytes);
+  // Copies. `on_copy(part, offset)` sees each part of the copy, as it lies, and
+  // where in `bytes` it begins.
+  template <typename OnCopy>
+  void Append(Bytes bytes, OnCopy on_copy);
+  void Append(Bytes bytes) {
+    Append(bytes, [](std::span<std::byte>, std::size_t) {});
+  }
+  // Keeps a reference, behind what is there. The payload is not empty.
   void Append(const Payload& payload);
-  // Says that what was appended last counts `difference` more than its bytes
-  // on the wire, or fewer.
-  void Count(std::int32_t difference);
+
+  // What was appended last counts `difference` more than its bytes on the wire.
+  // Not on an empty queue.
+  void Count(std::int64_t difference);
 
   // Moves all of `other` behind what is here.
   void Splice(Segments& other);
 
+  // `on_part(part, offset)` for all that is here and not shared.
+  template <typename OnPart>
+  void ForEach(OnPart on_part);
+
   // Fills `pieces` with the first of what is queued; returns how many.
-  std::size_t Gather(std::span<std::span<const std::byte>> pieces) const;
+  std::size_t Gather(std::span<Bytes> pieces) const;
   // The first `bytes` of it have left.
   void Consume(std::size_t bytes);
 
   void Clear();
 
  private:
+  std::uint32_t RoomForMore(std::size_t bytes);
+  void Link(Segment* segment);
+  void Pop();
+
   SegmentPool* pool_;
   Segment* first_ = nullptr;
   Segment* last_ = nullptr;
   std::size_t wire_bytes_ = 0;
   std::int64_t uncounted_ = 0;
 };
+
+template <typename OnCopy>
+void Segments::Append(Bytes bytes, OnCopy on_copy) {
+  for (std::size_t offset = 0; offset < bytes.size();) {
+    const std::size_t part = std::min<std::size_t>(
+        RoomForMore(bytes.size() - offset), bytes.size() - offset);
+    std::byte* const at = last_->room() + last_->end;
+    std::memcpy(at, bytes.data() + offset, part);
+    on_copy(std::span(at, part), offset);
+    last_->end += static_cast<std::uint32_t>(part);
+    wire_bytes_ += part;
+    offset += part;
+  }
+}
+
+template <typename OnPart>
+void Segments::ForEach(OnPart on_part) {
+  std::size_t offset = 0;
+  for (Segment* at = first_; at != nullptr; at = at->next) {
+    const std::size_t size = at->end - at->begin;
+    if (!at->payload) on_part(std::span(at->room() + at->begin, size), offset);
+    offset += size;
+  }
+}
 
 }  // namespace parlor::stream
 

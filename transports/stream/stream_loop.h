@@ -9,14 +9,13 @@
 #ifndef PARLOR_TRANSPORTS_STREAM_STREAM_LOOP_H_
 #define PARLOR_TRANSPORTS_STREAM_STREAM_LOOP_H_
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <list>
 #include <memory>
 #include <span>
 #include <vector>
 
-#include "parlor/entropy.h"
 #include "parlor/time.h"
 #include "stream/byte_stream.h"
 #include "stream/segments.h"
@@ -25,25 +24,30 @@ namespace parlor::stream {
 
 class StreamLoop;
 
+struct LoopLink {
+  LoopLink* previous = nullptr;
+  LoopLink* next = nullptr;
+};
+
 // One that lives on a loop: it can be scheduled for the end of the turn and has
 // one alarm. Its destruction takes it out of both.
-class LoopMember {
+class LoopMember : private LoopLink {
  public:
   explicit LoopMember(StreamLoop& loop) : loop_(loop) {}
   LoopMember(const LoopMember&) = delete;
   LoopMember& operator=(const LoopMember&) = delete;
+  virtual ~LoopMember();
 
   StreamLoop& loop() const { return loop_; }
 
   // OnTurnEnd will come, once, at the end of this turn (of the next one, if
   // this one is ending).
   void Schedule();
-  // OnAlarm will come in the first turn at or after `at`; kNever: not at all.
+  // OnAlarm will come, once, in the first turn that ends at or after `at`;
+  // kNever: not at all.
   void SetAlarm(TimePoint at);
 
  protected:
-  ~LoopMember();
-
   // Both may destroy the member, and others.
   virtual void OnTurnEnd() = 0;
   virtual void OnAlarm() = 0;
@@ -51,13 +55,10 @@ class LoopMember {
  private:
   friend class StreamLoop;
 
-  static constexpr std::uint32_t kNoAlarm = UINT32_MAX;
+  static constexpr std::size_t kNoAlarm = SIZE_MAX;
 
   StreamLoop& loop_;
-  // Its neighbours in the list of those that are scheduled; null: it is not.
-  LoopMember* previous_ = nullptr;
-  LoopMember* next_ = nullptr;
-  std::uint32_t alarm_index_ = kNoAlarm;
+  std::size_t alarm_index_ = kNoAlarm;  // in the loop's heap
 };
 
 class StreamLoop {
@@ -85,56 +86,55 @@ class StreamLoop {
   // Takes over a stream whose connection is done: writes `rest`, ends our
   // direction, reads and discards until the peer has ended too, and gives up at
   // `deadline`. Closing with unread input would reset the link and lose what
-  // was written last.
+  // was written last. No event of the stream comes to anyone else any more.
   void Drain(std::unique_ptr<ByteStream> stream, Segments rest,
              TimePoint deadline);
-  std::size_t draining() const { return draining_count_; }
+  std::size_t draining() const { return drains_.size(); }
 
  protected:
   void set_now(TimePoint now) { now_ = now; }
 
-  // Arranges for RunTurnEnd behind what is ready now. Called when something is
-  // scheduled and no turn end was asked for since the last one.
+  // Arranges for RunTurnEnd behind what is ready now. Called once from one
+  // RunTurnEnd to the next: when the first member is scheduled, or an alarm is
+  // set that is now the first one due (so that its owner looks at next_alarm).
   virtual void RequestTurnEnd() = 0;
   void RunTurnEnd();
 
-  // True when RunTurnEnd has something to do at `now`.
-  bool has_work() const;
-
-  // Ends all drains: for the destructor of the one that owns the streams' home.
-  void DropDrains();
+  // Drops the streams that are draining: for an owner of what they live on.
+  void EndDrains();
 
  private:
   friend class LoopMember;
   class Draining;
-  struct AlarmEntry {
+  struct Alarm {
     TimePoint at;
     LoopMember* member;
   };
 
+  static bool IsEmpty(const LoopLink& list) { return list.next == &list; }
+  static void Unlink(LoopLink& link);
+
+  void Request();
   void Schedule(LoopMember& member);
-  void Unschedule(LoopMember& member);
   void SetAlarm(LoopMember& member, TimePoint at);
   void RunAlarms();
-  void Place(std::size_t index, AlarmEntry entry);
-  void SiftUp(std::size_t index);
-  void SiftDown(std::size_t index);
+  void RemoveAlarm(std::size_t index);
+  void Place(std::size_t index, Alarm alarm);
+  void SiftUp(std::size_t index, Alarm alarm);
+  void SiftDown(std::size_t index, Alarm alarm);
 
   TimePoint now_{};
   bool turn_end_requested_ = false;
-  // Circular lists with a head of their own.
-  struct ListHead;
-  std::unique_ptr<ListHead> scheduled_;
-  std::unique_ptr<ListHead> running_;
-  std::vector<AlarmEntry> alarms_;  // a binary heap
+  LoopLink scheduled_;         // circular lists, these their heads
+  LoopLink ending_;            // scheduled for the turn that is ending
+  std::vector<Alarm> alarms_;  // a binary heap
   std::vector<std::byte> read_buffer_;
   SegmentPool segments_;
-  std::unique_ptr<ListHead> draining_;
-  std::size_t draining_count_ = 0;
+  std::list<std::unique_ptr<Draining>> drains_;
 };
 
 inline void LoopMember::Schedule() {
-  if (next_ == nullptr) loop_.Schedule(*this);
+  if (next == nullptr) loop_.Schedule(*this);
 }
 inline void LoopMember::SetAlarm(TimePoint at) { loop_.SetAlarm(*this, at); }
 

@@ -1,0 +1,209 @@
+// ByteStreams and StreamLoops in virtual time: what runs on them runs as it
+// would on sockets, in an order drawn from a seed. Bytes move in random pieces
+// through buffers as small as one byte.
+#ifndef PARLOR_TESTS_SUPPORT_MEMORY_STREAM_H_
+#define PARLOR_TESTS_SUPPORT_MEMORY_STREAM_H_
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <span>
+#include <utility>
+
+#include "parlor/check.h"
+#include "parlor/executor.h"
+#include "stream/byte_stream.h"
+#include "stream/stream_loop.h"
+
+namespace parlor::test {
+
+class VirtualLoop final : public stream::StreamLoop {
+ public:
+  explicit VirtualLoop(Executor& executor) : executor_(executor) {}
+  ~VirtualLoop() override {
+    EndDrains();
+    executor_.Cancel(turn_);
+    executor_.Cancel(alarm_);
+  }
+
+ private:
+  void RequestTurnEnd() override {
+    set_now(executor_.now());
+    turn_ = executor_.After(Duration::zero(), [this] { Run(); });
+  }
+
+  void Run() {
+    set_now(executor_.now());
+    RunTurnEnd();
+    if (next_alarm() == alarm_at_) return;
+    executor_.Cancel(alarm_);
+    alarm_at_ = next_alarm();
+    if (alarm_at_ == kNever) return;
+    alarm_ = executor_.At(alarm_at_, [this] {
+      alarm_at_ = kNever;
+      Run();
+    });
+  }
+
+  friend class MemoryStream;
+
+  Executor& executor_;
+  Executor::Event turn_, alarm_;
+  TimePoint alarm_at_ = kNever;
+};
+
+struct MemoryStreamOptions {
+  std::size_t buffer_bytes = 64 * 1024;    // of each direction
+  std::size_t piece_bytes_max = SIZE_MAX;  // a read or write moves 1..this many
+};
+
+struct MemoryStreamPair;
+
+// One end of a pair. Either end may be destroyed at any time.
+class MemoryStream final : public stream::ByteStream {
+ public:
+  ~MemoryStream() override {
+    *alive_ = false;
+    if (other_ == nullptr) return;
+    other_->other_ = nullptr;
+    // Like a socket closed with input unread, or told to reset.
+    if (reset_ || !in_.empty()) other_->lost_ = true;
+    other_->in_ended_ = true;
+    other_->Notify();
+  }
+
+  void SetEvents(Events* events) override { events_ = events; }
+
+  stream::IoResult Read(std::span<std::byte> into) override {
+    if (lost_) return {stream::IoStatus::kLost, 0};
+    if (in_.empty()) {
+      return {in_ended_ ? stream::IoStatus::kEnd : stream::IoStatus::kBlocked,
+              0};
+    }
+    const std::size_t size = Piece(std::min(into.size(), in_.size()));
+    std::copy_n(in_.begin(), size, into.begin());
+    in_.erase(in_.begin(), in_.begin() + static_cast<std::ptrdiff_t>(size));
+    if (other_ != nullptr) other_->Notify();
+    return {stream::IoStatus::kOk, size};
+  }
+
+  stream::IoResult Write(std::span<const stream::Bytes> pieces) override {
+    PARLOR_CHECK(!pieces.empty() && !write_ended_);
+    if (lost_ || other_ == nullptr) {
+      lost_ = true;  // nobody is there: as a socket, told at once
+      return {stream::IoStatus::kLost, 0};
+    }
+    const std::size_t room = options_.buffer_bytes - other_->in_.size();
+    if (room == 0) return {stream::IoStatus::kBlocked, 0};
+    std::size_t total = 0;
+    for (stream::Bytes piece : pieces) total += piece.size();
+    const std::size_t size = Piece(std::min(room, total));
+    std::size_t left = size;
+    for (stream::Bytes piece : pieces) {
+      const stream::Bytes part = piece.first(std::min(left, piece.size()));
+      other_->in_.insert(other_->in_.end(), part.begin(), part.end());
+      left -= part.size();
+    }
+    other_->Notify();
+    return {stream::IoStatus::kOk, size};
+  }
+
+  void WantRead(bool wanted) override {
+    want_read_ = wanted;
+    Notify();
+  }
+  void WantWrite() override {
+    want_write_ = true;
+    Notify();
+  }
+
+  void EndWrite() override {
+    if (std::exchange(write_ended_, true) || other_ == nullptr) return;
+    other_->in_ended_ = true;
+    other_->Notify();
+  }
+
+  void Reset() override { reset_ = true; }
+
+ private:
+  friend MemoryStreamPair MakeMemoryStreams(Executor& executor,
+                                            VirtualLoop& first,
+                                            VirtualLoop& second,
+                                            const MemoryStreamOptions& options);
+
+  MemoryStream(Executor& executor, VirtualLoop& loop,
+               const MemoryStreamOptions& options)
+      : executor_(executor), loop_(loop), options_(options) {}
+
+  std::size_t Piece(std::size_t most) {
+    most = std::min(most, options_.piece_bytes_max);
+    if (options_.piece_bytes_max == SIZE_MAX) return most;
+    return executor_.random().Below(static_cast<std::uint32_t>(most)) + 1;
+  }
+
+  bool readable() const {
+    return want_read_ && (lost_ || in_ended_ || !in_.empty());
+  }
+  bool writable() const {
+    return want_write_ && (lost_ || other_ == nullptr ||
+                           other_->in_.size() < options_.buffer_bytes);
+  }
+
+  void Notify() {
+    if (!(readable() || writable()) || std::exchange(notified_, true)) return;
+    executor_.After(Duration::zero(), [this, alive = alive_] {
+      if (*alive) Run();
+    });
+  }
+
+  void Run() {
+    notified_ = false;
+    loop_.set_now(executor_.now());
+    const std::shared_ptr<bool> alive = alive_;
+    if (writable()) {
+      want_write_ = false;
+      if (events_ != nullptr) events_->OnWritable();
+      if (!*alive) return;
+    }
+    if (readable() && events_ != nullptr) events_->OnReadable();
+    if (*alive && events_ != nullptr) Notify();
+  }
+
+  Executor& executor_;
+  VirtualLoop& loop_;
+  MemoryStreamOptions options_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  MemoryStream* other_ = nullptr;
+  Events* events_ = nullptr;
+  std::deque<std::byte> in_;
+  bool in_ended_ = false;
+  bool lost_ = false;
+  bool reset_ = false;
+  bool write_ended_ = false;
+  bool want_read_ = false;
+  bool want_write_ = false;
+  bool notified_ = false;
+};
+
+struct MemoryStreamPair {
+  std::unique_ptr<stream::ByteStream> first;
+  std::unique_ptr<stream::ByteStream> second;
+};
+
+inline MemoryStreamPair MakeMemoryStreams(
+    Executor& executor, VirtualLoop& first, VirtualLoop& second,
+    const MemoryStreamOptions& options = {}) {
+  auto a =
+      std::unique_ptr<MemoryStream>(new MemoryStream(executor, first, options));
+  auto b = std::unique_ptr<MemoryStream>(
+      new MemoryStream(executor, second, options));
+  a->other_ = b.get();
+  b->other_ = a.get();
+  return {std::move(a), std::move(b)};
+}
+
+}  // namespace parlor::test
+
+#endif  // PARLOR_TESTS_SUPPORT_MEMORY_STREAM_H_

@@ -1,0 +1,137 @@
+#include "stream/segments.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <span>
+#include <utility>
+
+#include "parlor/check.h"
+#include "parlor/connection.h"
+
+namespace parlor::stream {
+
+SegmentPool::~SegmentPool() {
+  for (Shelf* shelf : {&shared_, &small_, &large_}) {
+    while (shelf->first != nullptr) {
+      Segment* const segment = std::exchange(shelf->first, shelf->first->next);
+      segment->~Segment();
+      ::operator delete(segment);
+    }
+  }
+}
+
+Segment* SegmentPool::TakeFrom(Shelf& shelf) {
+  if (shelf.first == nullptr) {
+    auto* const segment = new (::operator new(shelf.bytes_each)) Segment;
+    segment->capacity =
+        static_cast<std::uint32_t>(shelf.bytes_each - sizeof(Segment));
+    return segment;
+  }
+  --shelf.count;
+  return std::exchange(shelf.first, shelf.first->next);
+}
+
+Segment* SegmentPool::Take(std::size_t bytes) {
+  return TakeFrom(bytes <= kSmallSegmentBytes - sizeof(Segment) ? small_
+                                                                : large_);
+}
+
+Segment* SegmentPool::Share(const Payload& payload) {
+  Segment* const segment = TakeFrom(shared_);
+  segment->payload.emplace(payload);
+  segment->end = static_cast<std::uint32_t>(payload.bytes().size());
+  return segment;
+}
+
+void SegmentPool::Give(Segment* segment) {
+  Shelf& shelf = segment->capacity == 0                    ? shared_
+                 : segment->capacity <= kSmallSegmentBytes ? small_
+                                                           : large_;
+  segment->payload.reset();
+  if ((shelf.count + 1) * shelf.bytes_each > max_) {
+    segment->~Segment();
+    ::operator delete(segment);
+    return;
+  }
+  segment->begin = segment->end = 0;
+  segment->uncounted = 0;
+  segment->next = shelf.first;
+  shelf.first = segment;
+  ++shelf.count;
+}
+
+// How much fits behind what is there: at least one byte.
+std::uint32_t Segments::RoomForMore(std::size_t bytes) {
+  if (last_ == nullptr || last_->end >= last_->capacity) {
+    // A queue that outgrew a small piece goes on in large ones.
+    Link(pool_->Take(std::max(bytes, wire_bytes_)));
+  }
+  return last_->capacity - last_->end;
+}
+
+void Segments::Link(Segment* segment) {
+  segment->next = nullptr;
+  (last_ == nullptr ? first_ : last_->next) = segment;
+  last_ = segment;
+}
+
+void Segments::Append(const Payload& payload) {
+  PARLOR_DCHECK(!payload.bytes().empty());
+  Link(pool_->Share(payload));
+  wire_bytes_ += payload.bytes().size();
+}
+
+void Segments::Count(std::int64_t difference) {
+  PARLOR_DCHECK(last_ != nullptr);
+  last_->uncounted += static_cast<std::int32_t>(difference);
+  uncounted_ += difference;
+}
+
+void Segments::Splice(Segments& other) {
+  PARLOR_DCHECK(pool_ == other.pool_);
+  if (other.empty()) return;
+  (last_ == nullptr ? first_ : last_->next) = other.first_;
+  last_ = other.last_;
+  wire_bytes_ += std::exchange(other.wire_bytes_, 0);
+  uncounted_ += std::exchange(other.uncounted_, 0);
+  other.first_ = other.last_ = nullptr;
+}
+
+std::size_t Segments::Gather(std::span<Bytes> pieces) const {
+  std::size_t count = 0;
+  for (const Segment* at = first_; at != nullptr && count < pieces.size();
+       at = at->next) {
+    pieces[count++] = {at->bytes() + at->begin, at->end - at->begin};
+  }
+  return count;
+}
+
+void Segments::Consume(std::size_t bytes) {
+  PARLOR_CHECK(bytes <= wire_bytes_);
+  wire_bytes_ -= bytes;
+  while (bytes > 0) {
+    const std::size_t left = first_->end - first_->begin;
+    if (bytes < left) {
+      first_->begin += static_cast<std::uint32_t>(bytes);
+      return;
+    }
+    bytes -= left;
+    Pop();
+  }
+}
+
+void Segments::Pop() {
+  Segment* const segment = std::exchange(first_, first_->next);
+  if (first_ == nullptr) last_ = nullptr;
+  uncounted_ -= segment->uncounted;
+  pool_->Give(segment);
+}
+
+void Segments::Clear() {
+  while (first_ != nullptr) Pop();
+  wire_bytes_ = 0;
+}
+
+}  // namespace parlor::stream
