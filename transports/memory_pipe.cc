@@ -7,7 +7,9 @@
 #include <chrono>
 #include <utility>
 
+#include "parlor/byte_io.h"
 #include "parlor/check.h"
+#include "parlor/utf8.h"
 #include "pipe_end.h"
 
 namespace parlor::pipe_internal {
@@ -81,6 +83,7 @@ std::size_t PipeEnd::queued_bytes(Lane lane) const {
 void PipeEnd::Close(CloseCode code, std::string_view text) {
   PARLOR_CHECK(IsSendableCloseCode(code));
   PARLOR_CHECK(text.size() <= kCloseTextMax);
+  PARLOR_CHECK(IsUtf8(AsBytes(text)));
   if (state_ != State::kOpen) return;
   state_ = State::kClosing;
   out_.record.Set(code, text);
@@ -223,7 +226,21 @@ void PipeEnd::DeliverMessage(TimePoint now, Lane lane,
     Close(CloseReason::kMessageSize);
     return;
   }
+  if (message.kind == MessageKind::kText) {
+    DeliverText(now, lane, message.bytes);
+    return;
+  }
   handler_->OnMessage(now, *this, lane, message.kind, message.bytes);
+}
+
+// A function of its own, so that binary messages do not pay for the call.
+void PipeEnd::DeliverText(TimePoint now, Lane lane,
+                          std::span<const std::byte> bytes) {
+  if (!IsUtf8(bytes)) {
+    Close(CloseReason::kInvalidText);
+    return;
+  }
+  handler_->OnMessage(now, *this, lane, MessageKind::kText, bytes);
 }
 
 // What still arrives is discarded, so that a peer that still sends does not

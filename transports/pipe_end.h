@@ -69,6 +69,8 @@ class PipeEnd final : public Connection {
   bool DeliverReliable(Turn& turn);
   bool DeliverRest(Turn& turn);
   void DeliverMessage(TimePoint now, Lane lane, const PipeMessage& message);
+  [[gnu::noinline]] void DeliverText(TimePoint now, Lane lane,
+                                     std::span<const std::byte> bytes);
   void DeliverClosing(TimePoint now);
   void FireClose(TimePoint now);
   void Finish(CloseCode code, const CloseRecord* record, bool by_us);

@@ -132,7 +132,8 @@ TEST(Utf8Test, AgreesOnMutatedText) {
     ASSERT_TRUE(Agrees(text));
     for (std::uint32_t n = random.Below(3); n > 0 && !text.empty(); --n) {
       const auto size = static_cast<std::uint32_t>(text.size());
-      text[random.Below(size)] ^= static_cast<char>(1u << random.Below(8));
+      char& hit = text[random.Below(size)];
+      hit = static_cast<char>(hit ^ (1 << random.Below(8)));
       if (random.Chance(1, 3)) text.resize(random.Below(size));
     }
     ASSERT_TRUE(Agrees(text));

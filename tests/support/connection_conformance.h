@@ -644,7 +644,7 @@ TYPED_TEST_P(ConnectionConformance, OnWritableComesOnceAfterAFullQueue) {
   }
 }
 
-// ---- Rule 7: sizes.
+// ---- Rule 7: sizes and text.
 
 TYPED_TEST_P(ConnectionConformance, TheLargestMessageArrives) {
   this->Settle();
@@ -669,6 +669,59 @@ TYPED_TEST_P(ConnectionConformance, ALargerMessageClosesAtTheReceiver) {
     EXPECT_TRUE(this->b().HeardClose({1009, "message size", true}));
     EXPECT_TRUE(this->a().HeardClose({1009, "message size", false}));
   }
+}
+
+TYPED_TEST_P(ConnectionConformance, TextThatIsNotUtf8ClosesAtTheReceiver) {
+  // A lone tail, an overlong slash, a surrogate, above U+10FFFF, and cut off.
+  for (const char* text :
+       {"\x80", "\xc0\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80",
+        "all but the last byte \xe4\xb8"}) {
+    for (Lane lane : {Lane::kReliable, Lane::kState}) {
+      SCOPED_TRACE(text);
+      this->Connect({});
+      this->a().Send("before");
+      this->Settle();
+      this->a().Send(text, lane, MessageKind::kText);
+      this->Settle();
+      EXPECT_EQ(this->b().reliable(), std::vector<std::string>{"before"});
+      EXPECT_TRUE(this->b().state().empty());
+      EXPECT_TRUE(this->b().HeardClose({1007, "text is not UTF-8", true}));
+      EXPECT_TRUE(this->a().HeardClose({1007, "text is not UTF-8", false}));
+    }
+  }
+}
+
+TYPED_TEST_P(ConnectionConformance, TextOfAllLengthsArrives) {
+  // The first and the last character of each length, and some between.
+  const std::string text =
+      "a\x7f \u0080\u0436\u07ff \u0800\u4e2d\ud7ff\ue000\uffff "
+      "\U00010000\U0001f600\U0010ffff";
+  for (Lane lane : {Lane::kReliable, Lane::kState}) {
+    this->b().messages.clear();
+    this->a().Send(text, lane, MessageKind::kText);
+    this->Settle();
+    const std::vector<ConformanceMessage> expected = {
+        {lane, MessageKind::kText, text}};
+    EXPECT_EQ(this->b().messages, expected);
+  }
+}
+
+TYPED_TEST_P(ConnectionConformance, BinaryNeedNotBeText) {
+  std::string bytes;
+  for (int byte = 0; byte < 256; ++byte) bytes += static_cast<char>(byte);
+  this->a().Send(bytes);
+  this->a().SendState(bytes);
+  this->Settle();
+  EXPECT_EQ(this->b().reliable(), std::vector{bytes});
+  EXPECT_EQ(this->b().state(), std::vector{bytes});
+}
+
+TYPED_TEST_P(ConnectionConformance, TooLargeIsSaidBeforeNotText) {
+  this->Settle();
+  this->a().Send(this->Filled(this->options().message_bytes_max + 1, '\xff'),
+                 Lane::kReliable, MessageKind::kText);
+  this->Settle();
+  EXPECT_TRUE(this->b().HeardClose({1009, "message size", true}));
 }
 
 // ---- Rule 9: an identity is verified or empty.
@@ -1015,12 +1068,13 @@ REGISTER_TYPED_TEST_SUITE_P(
     TheStateLaneNeverOverflows, OverflowClosesTooSlow,
     TheLimitCountsWhatIsQueuedNow, QueuedBytesRiseAndFall,
     OnWritableComesOnceAfterAFullQueue, TheLargestMessageArrives,
-    ALargerMessageClosesAtTheReceiver, ThePeerCannotNameItself,
-    EventsWaitForAHandler, AHandlerMayLeaveInsideItsCallback,
-    AHandlerMayPassTheConnectionOn, MayDieInsideItsOnClose,
-    DestructionIsAnAbort, SendingToADestroyedEndIsHarmless,
-    TheOtherEndMayDieInsideACallback, BothMayDieUnclosed, AClosingEndMayDie,
-    KeepsTheRulesUnderRandomActions);
+    ALargerMessageClosesAtTheReceiver, TextThatIsNotUtf8ClosesAtTheReceiver,
+    TextOfAllLengthsArrives, BinaryNeedNotBeText, TooLargeIsSaidBeforeNotText,
+    ThePeerCannotNameItself, EventsWaitForAHandler,
+    AHandlerMayLeaveInsideItsCallback, AHandlerMayPassTheConnectionOn,
+    MayDieInsideItsOnClose, DestructionIsAnAbort,
+    SendingToADestroyedEndIsHarmless, TheOtherEndMayDieInsideACallback,
+    BothMayDieUnclosed, AClosingEndMayDie, KeepsTheRulesUnderRandomActions);
 // clang-format on
 
 }  // namespace parlor

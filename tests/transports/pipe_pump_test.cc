@@ -292,6 +292,7 @@ TEST_P(PipeDeathTest, OurOwnMistakesStopTheProcess) {
   EXPECT_DEATH(a_.Close(1006), "check failed");
   EXPECT_DEATH(a_.Close(1000, std::string(kCloseTextMax + 1, 'x')),
                "check failed");
+  EXPECT_DEATH(a_.Close(1000, "\xff"), "check failed");
   EXPECT_DEATH(near_.SetWake({}), "check failed") << "after the first pipe";
   PipeOptions options;
   options.reliable_bytes_max = 1;

@@ -29,7 +29,10 @@
 //     the other lane.
 //  7. Bytes are always encoded and decoded, in memory too: the same sizes,
 //     codes and order everywhere. A message larger than the receiving end
-//     takes closes the connection with CloseReason::kMessageSize (1009).
+//     takes closes the connection with CloseReason::kMessageSize (1009), and
+//     a text message that is not UTF-8 with CloseReason::kInvalidText (1007);
+//     on either lane, and both are the receiving end's close. Size comes
+//     first.
 //  8. A received view dies when the callback returns.
 //  9. Identity: an adapter may attach a verified identity; nothing a peer says
 //     can.
