@@ -92,7 +92,7 @@ class MemoryStream final : public stream::ByteStream {
   stream::IoResult Write(std::span<const stream::Bytes> pieces) override {
     PARLOR_CHECK(!pieces.empty() && !write_ended_);
     if (lost_ || other_ == nullptr) {
-      lost_ = true;  // nobody is there: as a socket, told at once
+      // Nobody is there. What came before can still be read.
       return {stream::IoStatus::kLost, 0};
     }
     const std::size_t room = options_.buffer_bytes - other_->in_.size();

@@ -56,7 +56,7 @@ void SegmentPool::Give(Segment* segment) {
     return;
   }
   segment->begin = segment->end = 0;
-  segment->uncounted = 0;
+  segment->beside = 0;
   segment->next = shelf.first;
   shelf.first = segment;
   ++shelf.count;
@@ -64,7 +64,8 @@ void SegmentPool::Give(Segment* segment) {
 
 // How much fits behind what is there: at least one byte.
 std::uint32_t Segments::RoomForMore(std::size_t bytes) {
-  if (last_ == nullptr || last_->end >= last_->capacity) {
+  if (last_ == nullptr || last_->end >= last_->capacity ||
+      last_->counted != counts_) {
     // A queue that outgrew a small piece goes on in large ones.
     Link(pool_->Take(std::max(bytes, wire_bytes_)));
   }
@@ -73,6 +74,7 @@ std::uint32_t Segments::RoomForMore(std::size_t bytes) {
 
 void Segments::Link(Segment* segment) {
   segment->next = nullptr;
+  segment->counted = counts_;
   (last_ == nullptr ? first_ : last_->next) = segment;
   last_ = segment;
 }
@@ -80,13 +82,13 @@ void Segments::Link(Segment* segment) {
 void Segments::Append(const Payload& payload) {
   PARLOR_DCHECK(!payload.bytes().empty());
   Link(pool_->Share(payload));
-  wire_bytes_ += payload.bytes().size();
+  Added(payload.bytes().size());
 }
 
 void Segments::Count(std::int64_t difference) {
   PARLOR_DCHECK(last_ != nullptr);
-  last_->uncounted += static_cast<std::int32_t>(difference);
-  uncounted_ += difference;
+  last_->beside += static_cast<std::int32_t>(difference);
+  counted_ += difference;
 }
 
 void Segments::Splice(Segments& other) {
@@ -95,7 +97,7 @@ void Segments::Splice(Segments& other) {
   (last_ == nullptr ? first_ : last_->next) = other.first_;
   last_ = other.last_;
   wire_bytes_ += std::exchange(other.wire_bytes_, 0);
-  uncounted_ += std::exchange(other.uncounted_, 0);
+  counted_ += std::exchange(other.counted_, 0);
   other.first_ = other.last_ = nullptr;
 }
 
@@ -110,28 +112,32 @@ std::size_t Segments::Gather(std::span<Bytes> pieces) const {
 
 void Segments::Consume(std::size_t bytes) {
   PARLOR_CHECK(bytes <= wire_bytes_);
-  wire_bytes_ -= bytes;
   while (bytes > 0) {
     const std::size_t left = first_->end - first_->begin;
-    if (bytes < left) {
-      first_->begin += static_cast<std::uint32_t>(bytes);
-      return;
+    const std::size_t gone = std::min(bytes, left);
+    bytes -= gone;
+    if (gone == left) {
+      Pop();
+      continue;
     }
-    bytes -= left;
-    Pop();
+    first_->begin += static_cast<std::uint32_t>(gone);
+    wire_bytes_ -= gone;
+    if (first_->counted) counted_ -= static_cast<std::int64_t>(gone);
   }
 }
 
 void Segments::Pop() {
   Segment* const segment = std::exchange(first_, first_->next);
   if (first_ == nullptr) last_ = nullptr;
-  uncounted_ -= segment->uncounted;
+  const std::size_t left = segment->end - segment->begin;
+  wire_bytes_ -= left;
+  counted_ -= segment->beside;
+  if (segment->counted) counted_ -= static_cast<std::int64_t>(left);
   pool_->Give(segment);
 }
 
 void Segments::Clear() {
   while (first_ != nullptr) Pop();
-  wire_bytes_ = 0;
 }
 
 }  // namespace parlor::stream

@@ -23,9 +23,10 @@ struct Segment {
   std::uint32_t begin = 0;
   std::uint32_t end = 0;
   std::uint32_t capacity = 0;
-  // What Connection::queued_bytes counts for this piece beside end - begin,
-  // until all of the piece has left.
-  std::int32_t uncounted = 0;
+  // Whether Connection::queued_bytes counts what is left, and how much beside
+  // that, until all of the piece has left.
+  bool counted = true;
+  std::int32_t beside = 0;
   std::optional<Payload> payload{};
 
   std::byte* room() { return reinterpret_cast<std::byte*>(this + 1); }
@@ -72,18 +73,24 @@ class SegmentPool {
 // First in, first out.
 class Segments {
  public:
-  explicit Segments(SegmentPool& pool) : pool_(&pool) {}
-  Segments(Segments&& other) noexcept : pool_(other.pool_) { Splice(other); }
+  // Whether queued_bytes counts what is appended; that goes with it in Splice.
+  enum class Counted : bool { kNo, kYes };
+
+  explicit Segments(SegmentPool& pool, Counted counted = Counted::kYes)
+      : pool_(&pool), counts_(counted == Counted::kYes) {}
+  Segments(Segments&& other) noexcept
+      : pool_(other.pool_), counts_(other.counts_) {
+    Splice(other);
+  }
   Segments& operator=(Segments&&) = delete;
   ~Segments() { Clear(); }
 
   bool empty() const { return first_ == nullptr; }
   std::size_t wire_bytes() const { return wire_bytes_; }
-  // As Connection::queued_bytes counts: exact while no piece has left in part.
+  // As Connection::queued_bytes counts: exact while no piece has left in part,
+  // and wrong by what Count said of that piece otherwise.
   std::size_t counted_bytes() const {
-    const std::int64_t counted =
-        static_cast<std::int64_t>(wire_bytes_) + uncounted_;
-    return counted > 0 ? static_cast<std::size_t>(counted) : 0;
+    return counted_ > 0 ? static_cast<std::size_t>(counted_) : 0;
   }
 
   // Copies. `on_copy(part, offset)` sees each part of the copy, as it lies, and
@@ -116,14 +123,19 @@ class Segments {
 
  private:
   std::uint32_t RoomForMore(std::size_t bytes);
+  void Added(std::size_t bytes) {
+    wire_bytes_ += bytes;
+    if (counts_) counted_ += static_cast<std::int64_t>(bytes);
+  }
   void Link(Segment* segment);
   void Pop();
 
   SegmentPool* pool_;
   Segment* first_ = nullptr;
   Segment* last_ = nullptr;
+  bool counts_;
   std::size_t wire_bytes_ = 0;
-  std::int64_t uncounted_ = 0;
+  std::int64_t counted_ = 0;
 };
 
 template <typename OnCopy>
@@ -135,7 +147,7 @@ void Segments::Append(Bytes bytes, OnCopy on_copy) {
     std::memcpy(at, bytes.data() + offset, part);
     on_copy(std::span(at, part), offset);
     last_->end += static_cast<std::uint32_t>(part);
-    wire_bytes_ += part;
+    Added(part);
     offset += part;
   }
 }

@@ -94,10 +94,11 @@ class Payload {
 
 // How a connection ended.
 struct CloseEvent {
-  CloseCode code = 0;     // what the peer or we said; 1005, 1006 as in RFC 6455
-  std::string_view text;  // at most kCloseTextMax bytes; a peer's are not to be
-                          // trusted, shown raw or logged
-  bool by_us = false;     // we closed it: Close, Abort, or a limit of ours
+  CloseCode code = 0;  // what the peer or we said; 1005, 1006 as in RFC 6455
+  // At most kCloseTextMax bytes; a peer's are not to be trusted, shown raw or
+  // logged.
+  std::string_view text{};
+  bool by_us = false;  // we closed it: Close, Abort, or a limit of ours
   // Set when a connection that we opened was refused before it was one: the
   // HTTP status (403, 404, 409, 429, 503, ...). The code is 1006 then.
   std::uint16_t refusal = 0;
