@@ -33,12 +33,20 @@ inline constexpr std::string_view kLockstepProtocol = "fizlet-rooms";
 // What a client sends to join: target "<base>/room/<n>?players=<p>", protocols
 // kLockstepProtocol, then access, device and "resume.<token>" where they are
 // set. `base` is empty or begins with a slash and does not end in one.
+//
+// Whatever is in `hello`, the protocols are tokens of RFC 9110 and each means
+// what it was: access or device that has another character, or not its prefix,
+// is left out (the host refuses the join, or needs no access), and a resume
+// token that has one is left empty (the host closes it as it does any that is
+// malformed).
 Request RequestForRoom(const Hello& hello, std::string_view base = {});
 
 // The other way, in the order in which a host must look: 0 and `*hello`, or 404
 // (no room path, or no such number can be), or 400 (`players` is missing, twice
-// or no number; kLockstepProtocol was not offered). `*hello` is changed only
-// with 0. An access token in the URL is not read.
+// or not an integer from 1 on; kLockstepProtocol was not offered; access,
+// device, resume or it was offered twice). Numbers are decimal, without leading
+// zeros. Other parameters of the query and other protocols are ignored: an
+// access token in the URL is not read. `*hello` is changed only with 0.
 std::uint16_t ParseRoomRequest(const Request& request, std::string_view base,
                                Hello* hello);
 

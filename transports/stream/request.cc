@@ -1,0 +1,137 @@
+#include "parlor/transports/request.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "parlor/connector.h"
+#include "stream/http_head.h"
+
+namespace parlor {
+namespace {
+
+constexpr std::uint16_t kBadRequest = 400;
+constexpr std::uint16_t kNotFound = 404;
+
+constexpr std::string_view kRoomPath = "/room/";
+constexpr std::string_view kPlayers = "players";
+constexpr std::string_view kInvite = "invite.";
+constexpr std::string_view kPass = "pass.";
+constexpr std::string_view kDevice = "device.";
+constexpr std::string_view kResume = "resume.";
+
+// Decimal digits without leading zeros, so that each number is written in one
+// way, up to what `Number` holds.
+template <typename Number>
+std::optional<Number> ReadNumber(std::string_view text) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  if (!std::all_of(text.begin(), text.end(), is_digit)) return std::nullopt;
+  if (text.size() > 1 && text.front() == '0') return std::nullopt;
+  Number number = 0;
+  const char* const end = text.data() + text.size();
+  // Fails when there is no digit.
+  const auto [at, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc{} || at != end) return std::nullopt;
+  return number;
+}
+
+// Takes what lies before the first `divider` off the front of `rest`, and the
+// divider.
+std::string_view TakeUntil(std::string_view& rest, char divider) {
+  const std::size_t end = std::min(rest.find(divider), rest.size());
+  const std::string_view taken = rest.substr(0, end);
+  rest.remove_prefix(std::min(end + 1, rest.size()));
+  return taken;
+}
+
+std::optional<std::uint32_t> ReadRoom(std::string_view path,
+                                      std::string_view base) {
+  if (!path.starts_with(base)) return std::nullopt;
+  path.remove_prefix(base.size());
+  if (!path.starts_with(kRoomPath)) return std::nullopt;
+  path.remove_prefix(kRoomPath.size());
+  return ReadNumber<std::uint32_t>(path);
+}
+
+std::optional<std::int32_t> ReadPlayers(std::string_view query) {
+  std::optional<std::string_view> value;
+  while (!query.empty()) {
+    std::string_view parameter = TakeUntil(query, '&');
+    if (TakeUntil(parameter, '=') != kPlayers) continue;
+    if (value) return std::nullopt;
+    value = parameter;
+  }
+  if (!value) return std::nullopt;
+  const auto players = ReadNumber<std::int32_t>(*value);
+  return players && *players > 0 ? players : std::nullopt;
+}
+
+// False when kLockstepProtocol is missing or anything is said twice: of two
+// codes, or two tokens, none is the one that was meant.
+bool ReadProtocols(const Request& request, Hello& hello) {
+  bool is_lockstep = false;
+  for (const std::string& protocol : request.protocols) {
+    const std::string_view text = protocol;
+    if (text == kLockstepProtocol) {
+      if (std::exchange(is_lockstep, true)) return false;
+    } else if (text.starts_with(kInvite) || text.starts_with(kPass)) {
+      if (!hello.access.empty()) return false;
+      hello.access = text;
+    } else if (text.starts_with(kDevice)) {
+      if (!hello.device.empty()) return false;
+      hello.device = text;
+    } else if (text.starts_with(kResume)) {
+      if (hello.resume) return false;
+      hello.resume = text.substr(kResume.size());
+    }
+  }
+  return is_lockstep;
+}
+
+}  // namespace
+
+Request RequestForRoom(const Hello& hello, std::string_view base) {
+  Request request;
+  request.target = std::string(base) + std::string(kRoomPath) +
+                   std::to_string(hello.room) + '?' + std::string(kPlayers) +
+                   '=' + std::to_string(hello.players);
+  request.protocols.emplace_back(kLockstepProtocol);
+  // Players type these in; nothing but a token may get into a head, and nothing
+  // that would be read as something else.
+  const auto add = [&](std::string_view text, auto... prefixes) {
+    if (stream::IsHttpToken(text) && (text.starts_with(prefixes) || ...)) {
+      request.protocols.emplace_back(text);
+    }
+  };
+  add(hello.access, kInvite, kPass);
+  add(hello.device, kDevice);
+  if (hello.resume) {
+    request.protocols.emplace_back(kResume);
+    if (stream::IsHttpToken(*hello.resume)) {
+      request.protocols.back() += *hello.resume;
+    }
+  }
+  return request;
+}
+
+std::uint16_t ParseRoomRequest(const Request& request, std::string_view base,
+                               Hello* hello) {
+  std::string_view query = request.target;
+  const std::string_view path = TakeUntil(query, '?');
+  const auto room = ReadRoom(path, base);
+  if (!room) return kNotFound;
+  const auto players = ReadPlayers(query);
+  if (!players) return kBadRequest;
+  Hello read{.room = *room, .players = *players};
+  if (!ReadProtocols(request, read)) return kBadRequest;
+  *hello = std::move(read);
+  return 0;
+}
+
+}  // namespace parlor
