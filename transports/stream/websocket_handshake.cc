@@ -1,0 +1,322 @@
+#include "stream/websocket_handshake.h"
+
+#include <openssl/evp.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/string_view.h"
+#include "parlor/byte_io.h"
+#include "parlor/check.h"
+#include "parlor/entropy.h"
+#include "parlor/transports/request.h"
+#include "stream/handshake.h"
+#include "stream/http_head.h"
+
+namespace parlor::stream {
+namespace {
+
+constexpr std::string_view kUpgrade = "Upgrade";
+constexpr std::string_view kConnection = "Connection";
+constexpr std::string_view kWebSocket = "websocket";
+constexpr std::string_view kAccept = "Sec-WebSocket-Accept";
+constexpr std::string_view kExtensions = "Sec-WebSocket-Extensions";
+constexpr std::string_view kKey = "Sec-WebSocket-Key";
+constexpr std::string_view kProtocol = "Sec-WebSocket-Protocol";
+constexpr std::string_view kVersion = "Sec-WebSocket-Version";
+constexpr std::string_view kVersionSpoken = "13";
+constexpr std::string_view kLanes = "parlor-lanes";
+
+// RFC 6455 section 4.1.
+constexpr std::size_t kKeyBytes = 16;
+
+std::string Base64(std::span<const std::byte> bytes) {
+  const std::string_view text = AsText(bytes);
+  return absl::Base64Escape(absl::string_view(text.data(), text.size()));
+}
+
+// The decoder takes spaces, missing padding and stray bits; what it makes is
+// held against what a strict one would have been given.
+bool IsKey(std::string_view text) {
+  std::string bytes;
+  return absl::Base64Unescape(absl::string_view(text.data(), text.size()),
+                              &bytes) &&
+         bytes.size() == kKeyBytes && Base64(AsBytes(bytes)) == text;
+}
+
+// RFC 6455 section 4.2.2, item 5.4. SHA-1 guards nothing here: it shows that
+// the other side knows what a WebSocket is.
+std::string AcceptValue(std::string_view key) {
+  std::string text(key);
+  text += "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
+  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+  unsigned int size = 0;
+  PARLOR_CHECK(EVP_Digest(text.data(), text.size(), digest.data(), &size,
+                          EVP_sha1(), nullptr) == 1);
+  return Base64(std::as_bytes(std::span(digest).first(size)));
+}
+
+void AppendHeader(std::string& head, std::string_view name,
+                  std::string_view value) {
+  head += name;
+  head += ": ";
+  head += value;
+  head += "\r\n";
+}
+
+bool Contains(std::span<const std::string> list, std::string_view element) {
+  return std::find(list.begin(), list.end(), element) != list.end();
+}
+
+// One extension of an offer: a name and parameters, "name; a; b=1; c=\"2\"".
+// A quoted value must be a token as well (RFC 6455 section 9.1), so a quote
+// cannot hide a comma or a semicolon.
+bool IsExtension(std::string_view text) {
+  std::size_t semicolon = std::min(text.find(';'), text.size());
+  if (!IsHttpToken(TrimHttpSpace(text.substr(0, semicolon)))) return false;
+  while (semicolon < text.size()) {
+    text.remove_prefix(semicolon + 1);
+    semicolon = std::min(text.find(';'), text.size());
+    const std::string_view parameter = TrimHttpSpace(text.substr(0, semicolon));
+    const std::size_t equals = std::min(parameter.find('='), parameter.size());
+    if (!IsHttpToken(parameter.substr(0, equals))) return false;
+    if (equals == parameter.size()) continue;
+    std::string_view value = parameter.substr(equals + 1);
+    if (value.size() >= 2 && value.front() == '"' && value.back() == '"') {
+      value = value.substr(1, value.size() - 2);
+    }
+    if (!IsHttpToken(value)) return false;
+  }
+  return true;
+}
+
+// Those of RFC 9110 section 9.3 and PATCH, all of which are not allowed here.
+bool IsKnownMethod(std::string_view method) {
+  constexpr std::array<std::string_view, 9> kMethods = {
+      "CONNECT", "DELETE", "GET", "HEAD", "OPTIONS",
+      "PATCH",   "POST",   "PUT", "TRACE"};
+  return std::find(kMethods.begin(), kMethods.end(), method) != kMethods.end();
+}
+
+std::string_view ReasonPhrase(std::uint16_t status) {
+  struct Row {
+    std::uint16_t status;
+    std::string_view phrase;
+  };
+  constexpr std::array<Row, 12> kRows = {{
+      {400, "Bad Request"},
+      {401, "Unauthorized"},
+      {403, "Forbidden"},
+      {404, "Not Found"},
+      {405, "Method Not Allowed"},
+      {409, "Conflict"},
+      {426, "Upgrade Required"},
+      {429, "Too Many Requests"},
+      {431, "Request Header Fields Too Large"},
+      {501, "Not Implemented"},
+      {503, "Service Unavailable"},
+      {505, "HTTP Version Not Supported"},
+  }};
+  for (const Row& row : kRows) {
+    if (row.status == status) return row.phrase;
+  }
+  return {};  // may be missing (RFC 9112 section 4)
+}
+
+class WebSocketServerHandshake final : public ServerHandshake {
+ public:
+  Progress Feed(std::span<std::byte>& input) override {
+    switch (head_.Feed(input)) {
+      case HttpHead::Progress::kMore:
+        return Progress::kMore;
+      case HttpHead::Progress::kFailed:
+        failure_ = head_.failure();
+        break;
+      case HttpHead::Progress::kDone:
+        failure_ = Read();
+        break;
+    }
+    return failure_ == 0 ? Progress::kRequest : Progress::kFailed;
+  }
+
+  const Request& request() const override { return request_; }
+  std::uint16_t failure() const override { return failure_; }
+  bool lanes_marked() const override { return lanes_marked_; }
+
+  std::string Accept(std::string_view protocol) override {
+    PARLOR_CHECK(protocol.empty() || Contains(request_.protocols, protocol));
+    std::string head = "HTTP/1.1 101 Switching Protocols\r\n";
+    AppendHeader(head, kUpgrade, kWebSocket);
+    AppendHeader(head, kConnection, kUpgrade);
+    AppendHeader(head, kAccept, AcceptValue(*head_.Find(kKey)));
+    if (!protocol.empty()) AppendHeader(head, kProtocol, protocol);
+    if (lanes_marked_) AppendHeader(head, kExtensions, kLanes);
+    return head += "\r\n";
+  }
+
+  std::string Refuse(const Refusal& refusal) override {
+    PARLOR_CHECK(refusal.status >= 300 && refusal.status <= 599);
+    std::string head = "HTTP/1.1 " + std::to_string(refusal.status) + ' ';
+    head += ReasonPhrase(refusal.status);
+    head += "\r\n";
+    if (refusal.status == 426) {
+      // RFC 9110 section 15.5.22, RFC 6455 section 4.2.2 item 4.
+      AppendHeader(head, kConnection, "close, Upgrade");
+      AppendHeader(head, kUpgrade, kWebSocket);
+      AppendHeader(head, kVersion, kVersionSpoken);
+    } else {
+      AppendHeader(head, kConnection, "close");
+    }
+    if (refusal.status == 405) AppendHeader(head, "Allow", "GET");
+    if (refusal.retry_after_s != 0) {
+      AppendHeader(head, "Retry-After", std::to_string(refusal.retry_after_s));
+    }
+    AppendHeader(head, "Content-Length", "0");
+    return head += "\r\n";
+  }
+
+ private:
+  // 0, or how the head fails.
+  std::uint16_t Read() {
+    if (!IsKnownMethod(head_.method())) return 501;
+    if (head_.method() != "GET") return 405;
+    if (!head_.ListHas(kUpgrade, kWebSocket) ||
+        !head_.ListHas(kConnection, kUpgrade)) {
+      return 426;
+    }
+    if (head_.has_body()) return 400;
+    if (head_.Find(kVersion) != kVersionSpoken) return 426;
+    const auto key = head_.Find(kKey);
+    if (!key || !IsKey(*key)) return 400;
+    return ReadProtocols() && ReadExtensions() ? TakeRequest() : 400;
+  }
+
+  bool ReadProtocols() const {
+    std::vector<std::string_view> protocols = head_.List(kProtocol);
+    // Sorted, since a head has room for thousands.
+    std::sort(protocols.begin(), protocols.end());
+    return std::all_of(protocols.begin(), protocols.end(), IsHttpToken) &&
+           std::adjacent_find(protocols.begin(), protocols.end()) ==
+               protocols.end();
+  }
+
+  bool ReadExtensions() {
+    const std::vector<std::string_view> offers = head_.List(kExtensions);
+    // With parameters it is none that we know.
+    lanes_marked_ =
+        std::find(offers.begin(), offers.end(), kLanes) != offers.end();
+    return std::all_of(offers.begin(), offers.end(), IsExtension);
+  }
+
+  std::uint16_t TakeRequest() {
+    request_.target = head_.target();
+    for (const std::string_view protocol : head_.List(kProtocol)) {
+      request_.protocols.emplace_back(protocol);
+    }
+    if (const auto origin = head_.Find("Origin")) request_.origin = *origin;
+    return 0;
+  }
+
+  HttpRequestHead head_;
+  Request request_;
+  std::uint16_t failure_ = 0;
+  bool lanes_marked_ = false;
+};
+
+class WebSocketClientHandshake final : public ClientHandshake {
+ public:
+  WebSocketClientHandshake(const Request& request, std::string_view authority,
+                           Entropy& entropy)
+      : offered_(request.protocols) {
+    // A CR or LF in here would be a request of somebody else's making.
+    PARLOR_CHECK(IsHttpTarget(request.target) && IsHttpAuthority(authority));
+    std::array<std::byte, kKeyBytes> key_bytes{};
+    entropy.Fill(key_bytes);
+    const std::string key = Base64(key_bytes);
+    accept_ = AcceptValue(key);
+
+    hello_ = "GET " + request.target + " HTTP/1.1\r\n";
+    AppendHeader(hello_, "Host", authority);
+    AppendHeader(hello_, kUpgrade, kWebSocket);
+    AppendHeader(hello_, kConnection, kUpgrade);
+    AppendHeader(hello_, kKey, key);
+    AppendHeader(hello_, kVersion, kVersionSpoken);
+    std::string protocols;
+    for (const std::string& protocol : offered_) {
+      PARLOR_CHECK(IsHttpToken(protocol));
+      if (!protocols.empty()) protocols += ", ";
+      protocols += protocol;
+    }
+    if (!protocols.empty()) AppendHeader(hello_, kProtocol, protocols);
+    AppendHeader(hello_, kExtensions, kLanes);
+    hello_ += "\r\n";
+  }
+
+  std::string_view hello() const override { return hello_; }
+  std::uint16_t refusal() const override { return refusal_; }
+  bool lanes_marked() const override { return lanes_marked_; }
+
+  Progress Feed(std::span<std::byte>& input) override {
+    switch (head_.Feed(input)) {
+      case HttpHead::Progress::kMore:
+        return Progress::kMore;
+      case HttpHead::Progress::kFailed:
+        return Progress::kFailed;
+      case HttpHead::Progress::kDone:
+        break;
+    }
+    if (head_.status() >= 300) {
+      refusal_ = head_.status();
+      return Progress::kRefused;
+    }
+    return IsAccepted() ? Progress::kOpen : Progress::kFailed;
+  }
+
+ private:
+  // RFC 6455 section 4.1, what the client must validate.
+  bool IsAccepted() {
+    if (head_.status() != 101 || head_.has_body()) return false;
+    const auto upgrade = head_.Find(kUpgrade);
+    if (!upgrade || !EqualsIgnoringCase(*upgrade, kWebSocket)) return false;
+    if (!head_.ListHas(kConnection, kUpgrade)) return false;
+    if (head_.Find(kAccept) != accept_) return false;
+    const auto protocol = head_.Find(kProtocol);
+    if (protocol.has_value() == offered_.empty()) return false;
+    if (protocol && !Contains(offered_, *protocol)) return false;
+    const std::vector<std::string_view> extensions = head_.List(kExtensions);
+    if (extensions.size() > 1) return false;
+    lanes_marked_ = extensions.size() == 1;
+    return !lanes_marked_ || extensions.front() == kLanes;
+  }
+
+  const std::vector<std::string> offered_;
+  std::string hello_;
+  std::string accept_;
+  HttpResponseHead head_;
+  std::uint16_t refusal_ = 0;
+  bool lanes_marked_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<ServerHandshake> MakeWebSocketServerHandshake() {
+  return std::make_unique<WebSocketServerHandshake>();
+}
+
+std::unique_ptr<ClientHandshake> MakeWebSocketClientHandshake(
+    const Request& request, std::string_view authority, Entropy& entropy) {
+  return std::make_unique<WebSocketClientHandshake>(request, authority,
+                                                    entropy);
+}
+
+}  // namespace parlor::stream
