@@ -4,11 +4,10 @@
 #include <bit>
 #include <cstring>
 #include <string_view>
-#include <vector>
 
 #include "parlor/byte_io.h"
 #include "parlor/check.h"
-#include "parlor/utf8.h"
+#include "stream/codec_parts.h"
 
 namespace parlor::stream {
 namespace {
@@ -112,7 +111,9 @@ class WebSocketCodec final : public Codec {
  public:
   // A server has no `keys`.
   WebSocketCodec(std::size_t message_bytes_max, MaskKeys* keys)
-      : message_bytes_max_(message_bytes_max), keys_(keys) {}
+      : message_bytes_max_(message_bytes_max),
+        keys_(keys),
+        message_(message_bytes_max) {}
 
   Incoming Next(std::span<std::byte>& input) override;
   std::size_t WriteHeader(FrameType type, Lane lane, std::size_t size,
@@ -136,13 +137,9 @@ class WebSocketCodec final : public Codec {
   bool CheckFirst(unsigned first) const;
   void BeginPieces();
   bool TakePayload(std::span<std::byte>& input);
-  void Keep(std::span<const std::byte> part);
 
   Incoming Finish(Opcode opcode, Lane lane, std::span<const std::byte> bytes);
-  Incoming FinishMessage(MessageKind kind, Lane lane,
-                         std::span<const std::byte> bytes);
   Incoming FinishClose(std::span<const std::byte> bytes);
-  Incoming Fail(CloseReason error);
 
   const std::size_t message_bytes_max_;
   MaskKeys* const keys_;
@@ -155,22 +152,20 @@ class WebSocketCodec final : public Codec {
   std::uint8_t header_size_ = 0;
   bool in_frame_ = false;    // behind the header of frame_
   bool in_message_ = false;  // behind the first header of what message_ is for
-  bool failed_ = false;
   Opcode message_opcode_ = Opcode::kText;
   Lane message_lane_ = Lane::kReliable;
   CloseReason error_ = CloseReason::kProtocolError;
   Frame frame_;
   std::array<std::byte, kControlBytesMax> control_;
-  std::vector<std::byte> message_;
+  Assembly message_;
 };
 
 Incoming WebSocketCodec::Next(std::span<std::byte>& input) {
-  PARLOR_DCHECK(!failed_);
   while (true) {
     if (!in_frame_) {
       const Step step = TakeHeader(input);
       if (step == Step::kMore) return {};
-      if (step == Step::kError) return Fail(error_);
+      if (step == Step::kError) return MakeError(error_);
       const bool alone =
           frame_.fin && (!in_message_ || IsControl(frame_.opcode));
       if (alone && frame_.size <= input.size()) {
@@ -189,7 +184,7 @@ Incoming WebSocketCodec::Next(std::span<std::byte>& input) {
     }
     if (frame_.fin) {
       in_message_ = false;
-      return Finish(message_opcode_, message_lane_, message_);
+      return Finish(message_opcode_, message_lane_, message_.bytes());
     }
   }
 }
@@ -286,7 +281,7 @@ void WebSocketCodec::BeginPieces() {
   in_message_ = true;
   message_opcode_ = frame_.opcode;
   message_lane_ = frame_.lane;
-  message_.clear();
+  message_.Clear();
 }
 
 // Puts aside what `input` has of the payload of frame_. True: that was the last
@@ -299,20 +294,10 @@ bool WebSocketCodec::TakePayload(std::span<std::byte>& input) {
   if (IsControl(frame_.opcode)) {
     std::ranges::copy(part, control_.begin() + frame_.taken);
   } else {
-    Keep(part);
+    message_.Append(part);
   }
   frame_.taken += part.size();
   return frame_.taken == frame_.size;
-}
-
-// A length that was only announced takes no memory.
-void WebSocketCodec::Keep(std::span<const std::byte> part) {
-  const std::size_t size = message_.size() + part.size();
-  if (size > message_.capacity()) {
-    message_.reserve(
-        std::max(size, std::min(2 * message_.capacity(), message_bytes_max_)));
-  }
-  message_.insert(message_.end(), part.begin(), part.end());
 }
 
 Incoming WebSocketCodec::Finish(Opcode opcode, Lane lane,
@@ -327,12 +312,9 @@ Incoming WebSocketCodec::Finish(Opcode opcode, Lane lane,
     default:
       break;
   }
-  const bool text = opcode == Opcode::kText;
-  if (text && !IsUtf8(bytes)) return Fail(CloseReason::kInvalidText);
-  return {.kind = Incoming::Kind::kMessage,
-          .lane = lane,
-          .message = text ? MessageKind::kText : MessageKind::kBinary,
-          .bytes = bytes};
+  return MakeMessage(
+      lane, opcode == Opcode::kText ? MessageKind::kText : MessageKind::kBinary,
+      bytes);
 }
 
 // RFC 6455 section 5.5.1: nothing, or a code and a text.
@@ -340,17 +322,9 @@ Incoming WebSocketCodec::FinishClose(std::span<const std::byte> bytes) {
   if (bytes.empty()) {
     return {.kind = Incoming::Kind::kClose, .code = close_code::kNoCode};
   }
-  if (bytes.size() < 2) return Fail(CloseReason::kProtocolError);
+  if (bytes.size() < 2) return MakeError(CloseReason::kProtocolError);
   const auto code = static_cast<CloseCode>(LoadBig(bytes.data(), 2));
-  if (!IsSendableCloseCode(code)) return Fail(CloseReason::kProtocolError);
-  const std::span<const std::byte> text = bytes.subspan(2);
-  if (!IsUtf8(text)) return Fail(CloseReason::kInvalidText);
-  return {.kind = Incoming::Kind::kClose, .code = code, .bytes = text};
-}
-
-Incoming WebSocketCodec::Fail(CloseReason error) {
-  failed_ = true;
-  return {.kind = Incoming::Kind::kError, .error = error};
+  return MakeClose(code, bytes.subspan(2));
 }
 
 std::size_t WebSocketCodec::WriteHeader(
@@ -393,7 +367,7 @@ std::size_t WebSocketCodec::WriteClose(
 }
 
 void WebSocketCodec::Trim() {
-  if (!in_message_) std::vector<std::byte>().swap(message_);
+  if (!in_message_) message_.Trim();
 }
 
 }  // namespace
