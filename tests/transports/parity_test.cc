@@ -1,0 +1,84 @@
+// The parity suite: a game that moves from one transport to another sees the
+// same events. Each seeded script runs over every transport, and the traces of
+// all its seats are those of the memory pipe on one thread.
+//
+// PARLOR_PARITY_SCRIPTS says how many scripts of each kind run from the seed
+// on; a commit's seed gives every commit others.
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "support/parity_pipes.h"
+#include "support/parity_script.h"
+#include "support/parity_world.h"
+#include "support/seed.h"
+
+namespace parlor::test {
+namespace {
+
+using RunScript = std::vector<std::string> (*)(std::uint64_t,
+                                               const MakeParityWorld&);
+
+std::unique_ptr<ParityWorld> OneThread(ParityHost& host,
+                                       const ParityLimits& limits) {
+  return std::make_unique<PipeWorld>(host, limits, PipeWorld::Threads::kOne);
+}
+
+std::unique_ptr<ParityWorld> TwoThreads(ParityHost& host,
+                                        const ParityLimits& limits) {
+  return std::make_unique<PipeWorld>(host, limits, PipeWorld::Threads::kTwo);
+}
+
+// The first line that differs, with the actions before it.
+std::string Difference(const std::vector<std::string>& expected,
+                       const std::vector<std::string>& actual) {
+  std::size_t at = 0;
+  while (at < expected.size() && at < actual.size() &&
+         expected[at] == actual[at]) {
+    ++at;
+  }
+  std::string text;
+  for (std::size_t i = at < 30 ? 0 : at - 30; i < at; ++i) {
+    text += "   " + expected[i] + "\n";
+  }
+  const auto line = [&](const std::vector<std::string>& trace) {
+    return at < trace.size() ? trace[at] : std::string("(the end)");
+  };
+  return text + "expected " + line(expected) + "\n     got " + line(actual);
+}
+
+struct Row {
+  const char* name;
+  MakeParityWorld make_world;
+};
+
+class Parity : public testing::TestWithParam<Row> {
+ protected:
+  void Compare(RunScript run) {
+    const std::uint64_t first = TestSeed();
+    const std::uint64_t count = NumberFromEnv("PARLOR_PARITY_SCRIPTS", 60);
+    std::size_t events = 0;
+    for (std::uint64_t seed = first; seed < first + count; ++seed) {
+      SCOPED_TRACE(testing::Message() << "PARLOR_SEED=" << seed);
+      const std::vector<std::string> expected = run(seed, OneThread);
+      const std::vector<std::string> actual = run(seed, GetParam().make_world);
+      ASSERT_EQ(expected == actual, true) << Difference(expected, actual);
+      events += actual.size();
+    }
+    EXPECT_GT(events, count * 60) << "the scripts do not do much";
+  }
+};
+
+TEST_P(Parity, OfRoomScripts) { Compare(RunRoomScript); }
+TEST_P(Parity, OfLinkScripts) { Compare(RunLinkScript); }
+
+INSTANTIATE_TEST_SUITE_P(Transports, Parity,
+                         testing::Values(Row{"pipe_two_threads", TwoThreads}),
+                         [](const auto& row) { return row.param.name; });
+
+}  // namespace
+}  // namespace parlor::test
