@@ -1,0 +1,447 @@
+#include "stream/tls_stream.h"
+
+#include <openssl/bio.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <openssl/x509_vfy.h>
+#include <openssl/x509v3.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "parlor/check.h"
+#include "stream/byte_stream.h"
+#include "stream/segments.h"
+#include "stream/stream_loop.h"
+#include "stream/tls_context.h"
+
+namespace parlor::stream {
+namespace {
+
+// The most plaintext that one record holds (RFC 8446 section 5.1).
+constexpr std::size_t kRecordBytes = 16 * 1024;
+
+// The most ciphertext that waits: one record and the longest flight of a
+// handshake, which is our certificates, 100 KiB at most (what OpenSSL's clients
+// take). Only a peer that makes us answer (TLS 1.3 key updates) and does not
+// read the answers gets here.
+constexpr std::size_t kWaitingBytesMax = 128 * 1024;
+
+// What one call may read of the stream below beyond what fits its caller's
+// buffer. Without an end to it, a peer that sends records without plaintext
+// (key updates) faster than we handle them would hold the loop in one call.
+constexpr std::size_t kOverheadBytesMax = 32 * 1024;
+
+// Walks over what Write was given, a record at a time.
+class Records {
+ public:
+  explicit Records(std::span<const Bytes> pieces) : pieces_(pieces) {}
+
+  bool empty() const { return pieces_.empty(); }
+
+  // The next record's plaintext: where it lies, if it is one piece, or else
+  // gathered into `space`.
+  Bytes Next(std::span<std::byte, kRecordBytes> space) {
+    const Bytes first = pieces_.front().subspan(offset_);
+    if (first.size() >= kRecordBytes || pieces_.size() == 1) {
+      return Take(std::min(first.size(), kRecordBytes));
+    }
+    std::size_t size = 0;
+    while (!empty() && size < kRecordBytes) {
+      const Bytes part =
+          Take(std::min(pieces_.front().size() - offset_, kRecordBytes - size));
+      std::memcpy(space.data() + size, part.data(), part.size());
+      size += part.size();
+    }
+    return space.first(size);
+  }
+
+ private:
+  Bytes Take(std::size_t size) {
+    const Bytes part = pieces_.front().subspan(offset_, size);
+    offset_ += size;
+    if (offset_ == pieces_.front().size()) {
+      pieces_ = pieces_.subspan(1);
+      offset_ = 0;
+    }
+    return part;
+  }
+
+  std::span<const Bytes> pieces_;
+  std::size_t offset_ = 0;  // into the first of them
+};
+
+class TlsStream final : public ByteStream,
+                        public LoopMember,
+                        private ByteStream::Events {
+ public:
+  TlsStream(StreamLoop& loop, std::unique_ptr<ByteStream> under,
+            std::shared_ptr<const TlsContext> context);
+
+  void Accept() { SSL_set_accept_state(ssl_.get()); }
+  void Connect(const std::string& host);
+
+  void SetEvents(ByteStream::Events* events) override;
+  IoResult Read(std::span<std::byte> into) override;
+  IoResult Write(std::span<const Bytes> pieces) override;
+  void WantRead(bool wanted) override;
+  void WantWrite() override;
+  void EndWrite() override;
+  void Reset() override { under_->Reset(); }
+
+ private:
+  enum class Phase : std::uint8_t {
+    kHandshake,
+    kOpen,
+    kFailed,  // by the protocol, or by the stream below: nothing goes any more
+  };
+
+  // OpenSSL reads and writes ciphertext through these, straight from and to the
+  // stream below. `bio` carries the TlsStream.
+  static BIO_METHOD* Method();
+  static int BioWrite(BIO* bio, const char* bytes, std::size_t size,
+                      std::size_t* written);
+  static int BioRead(BIO* bio, char* into, std::size_t size, std::size_t* read);
+  static long BioControl(BIO* bio, int command, long number, void* pointer);
+
+  void OnReadable() override;  // the stream below
+  void OnWritable() override;
+  void OnTurnEnd() override;
+  void OnAlarm() override {}
+
+  bool TakeCiphertext(Bytes bytes);
+  std::size_t Decrypt(std::span<std::byte> into);
+  void Flush();
+  void Handshake();
+  void Fail();
+  void SendEnd();
+  void WantReadBelow();
+  bool readable() const;
+  bool writable() const;
+
+  std::unique_ptr<ByteStream> under_;
+  std::shared_ptr<const TlsContext> context_;
+  std::unique_ptr<SSL, Frees<SSL_free>> ssl_;
+  ByteStream::Events* events_ = nullptr;
+  // Ciphertext that the stream below has not taken. While there is some, the
+  // stream below has been asked for OnWritable.
+  Segments waiting_;
+  Phase phase_ = Phase::kHandshake;
+  bool want_read_ = false;
+  bool want_write_ = false;
+  // OpenSSL holds bytes that may make plaintext without more coming from below.
+  bool inside_ = false;
+  bool peer_ended_ = false;
+  bool end_told_ = false;     // Read has told kEnd or kLost since it was wanted
+  bool write_ended_ = false;  // EndWrite was called
+  bool end_sent_ = false;     // our close_notify has been made
+  bool write_lost_ = false;   // the stream below takes nothing any more
+  // What OpenSSL may still read of the stream below in this call.
+  std::size_t read_budget_ = 0;
+};
+
+TlsStream::TlsStream(StreamLoop& loop, std::unique_ptr<ByteStream> under,
+                     std::shared_ptr<const TlsContext> context)
+    : LoopMember(loop),
+      under_(std::move(under)),
+      context_(std::move(context)),
+      ssl_(SSL_new(context_->get())),
+      waiting_(loop.segments()) {
+  BIO* const bio = BIO_new(Method());
+  PARLOR_CHECK(ssl_ != nullptr &&
+               bio != nullptr);  // only memory can be missing
+  BIO_set_data(bio, this);
+  BIO_set_init(bio, 1);
+  SSL_set_bio(ssl_.get(), bio, bio);  // which owns it now
+  under_->SetEvents(this);
+  under_->WantRead(true);
+  Schedule();  // the handshake begins without being asked
+}
+
+void TlsStream::Connect(const std::string& host) {
+  SSL* const ssl = ssl_.get();
+  SSL_set_connect_state(ssl);
+  ERR_clear_error();
+  // An empty name would be no name to verify.
+  bool set = !host.empty() && host.find('\0') == std::string::npos;
+  X509_VERIFY_PARAM* const verified = SSL_get0_param(ssl);
+  // Names are where RFC 9525 has them, in subjectAltName.
+  X509_VERIFY_PARAM_set_hostflags(verified,
+                                  X509_CHECK_FLAG_NEVER_CHECK_SUBJECT |
+                                      X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+  if (X509_VERIFY_PARAM_set1_ip_asc(verified, host.c_str()) != 1) {
+    // Without the dot that ends an absolute name (RFC 6066 section 3).
+    std::string name =
+        host.ends_with('.') ? host.substr(0, host.size() - 1) : host;
+    set =
+        set && !name.empty() &&
+        X509_VERIFY_PARAM_set1_host(verified, name.data(), name.size()) == 1 &&
+        SSL_ctrl(ssl, SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name,
+                 name.data()) == 1;
+  }
+  ERR_clear_error();
+  // What cannot be a name is not connected to, rather than not verified.
+  if (!set) Fail();
+}
+
+void TlsStream::SetEvents(ByteStream::Events* events) {
+  events_ = events;
+  WantReadBelow();
+  if (readable() || (want_write_ && writable())) Schedule();
+}
+
+void TlsStream::WantRead(bool wanted) {
+  want_read_ = wanted;
+  if (wanted) end_told_ = false;
+  WantReadBelow();
+  if (readable()) Schedule();
+}
+
+// With nobody to tell, the stream below would tell us for ever.
+void TlsStream::WantReadBelow() {
+  if (phase_ != Phase::kOpen || peer_ended_) return;
+  under_->WantRead(want_read_ && events_ != nullptr);
+}
+
+void TlsStream::WantWrite() {
+  want_write_ = true;
+  if (writable()) Schedule();
+}
+
+// There is something to read that the stream below would not tell of.
+bool TlsStream::readable() const {
+  const bool ended = phase_ == Phase::kFailed || peer_ended_;
+  return want_read_ && (inside_ || (ended && !end_told_));
+}
+
+bool TlsStream::writable() const {
+  return phase_ == Phase::kFailed || write_lost_ ||
+         (phase_ == Phase::kOpen && waiting_.empty());
+}
+
+IoResult TlsStream::Read(std::span<std::byte> into) {
+  if (phase_ == Phase::kOpen && !peer_ended_) {
+    const std::size_t bytes = Decrypt(into);
+    if (readable()) Schedule();
+    if (bytes > 0) return {IoStatus::kOk, bytes};
+  }
+  if (phase_ != Phase::kFailed && !peer_ended_) return {IoStatus::kBlocked, 0};
+  end_told_ = true;
+  return {phase_ == Phase::kFailed ? IoStatus::kLost : IoStatus::kEnd, 0};
+}
+
+// Goes on over records as long as that needs no further look below, which for
+// the usual small message would be a call into the system for nothing.
+std::size_t TlsStream::Decrypt(std::span<std::byte> into) {
+  read_budget_ = into.size() + kOverheadBytesMax;
+  std::size_t filled = 0;
+  do {
+    ERR_clear_error();
+    std::size_t bytes = 0;
+    const int result = SSL_read_ex(ssl_.get(), into.data() + filled,
+                                   into.size() - filled, &bytes);
+    if (result != 1) {
+      inside_ = false;
+      const int error = SSL_get_error(ssl_.get(), result);
+      if (error == SSL_ERROR_ZERO_RETURN) {
+        peer_ended_ = true;
+        under_->WantRead(false);
+      } else if (error != SSL_ERROR_WANT_READ) {
+        Fail();
+      }
+      break;
+    }
+    filled += bytes;
+    inside_ = SSL_has_pending(ssl_.get()) == 1;
+  } while (inside_ && filled < into.size());
+  return filled;
+}
+
+IoResult TlsStream::Write(std::span<const Bytes> pieces) {
+  PARLOR_CHECK(!pieces.empty() && !write_ended_);
+  Records records(pieces);
+  std::array<std::byte, kRecordBytes> space;
+  std::size_t taken = 0;
+  while (!records.empty() && phase_ == Phase::kOpen && waiting_.empty() &&
+         !write_lost_) {
+    const Bytes record = records.Next(space);
+    ERR_clear_error();
+    std::size_t written = 0;
+    if (SSL_write_ex(ssl_.get(), record.data(), record.size(), &written) != 1) {
+      Fail();
+    }
+    taken += written;
+  }
+  if (phase_ == Phase::kFailed || write_lost_) return {IoStatus::kLost, 0};
+  return {taken > 0 ? IoStatus::kOk : IoStatus::kBlocked, taken};
+}
+
+void TlsStream::EndWrite() {
+  if (std::exchange(write_ended_, true)) return;
+  if (phase_ == Phase::kOpen) SendEnd();
+}
+
+void TlsStream::SendEnd() {
+  ERR_clear_error();
+  SSL_shutdown(ssl_.get());
+  ERR_clear_error();
+  end_sent_ = true;
+  Flush();
+}
+
+void TlsStream::Handshake() {
+  read_budget_ = kOverheadBytesMax;
+  ERR_clear_error();
+  const int result = SSL_do_handshake(ssl_.get());
+  if (result == 1) {
+    phase_ = Phase::kOpen;
+    inside_ = SSL_has_pending(ssl_.get()) == 1;
+    WantReadBelow();
+    if (write_ended_) SendEnd();
+    Schedule();
+  } else if (write_lost_ ||
+             SSL_get_error(ssl_.get(), result) != SSL_ERROR_WANT_READ) {
+    Fail();
+  }
+}
+
+// An alert that says why is on its way already, where the protocol has one.
+void TlsStream::Fail() {
+  ERR_clear_error();
+  phase_ = Phase::kFailed;
+  inside_ = false;
+  under_->WantRead(false);
+  Schedule();
+}
+
+void TlsStream::OnReadable() {
+  if (phase_ == Phase::kHandshake) return Handshake();
+  if (want_read_ && events_ != nullptr) events_->OnReadable();
+}
+
+void TlsStream::OnWritable() {
+  if (!waiting_.empty()) Flush();
+  if (phase_ == Phase::kHandshake) {
+    if (write_lost_) Fail();
+    return;
+  }
+  if (!want_write_ || !writable() || events_ == nullptr) return;
+  want_write_ = false;
+  events_->OnWritable();
+}
+
+void TlsStream::OnTurnEnd() {
+  if (phase_ == Phase::kHandshake) Handshake();
+  if (events_ == nullptr) return;
+  const bool write = want_write_ && writable();
+  if (!write && !readable()) return;
+  // An event may destroy this stream, so there is one in a turn; the next turn
+  // sees whether there is need for another.
+  Schedule();
+  if (!write) return events_->OnReadable();
+  want_write_ = false;
+  events_->OnWritable();
+}
+
+// False: the peer makes us talk and does not listen.
+bool TlsStream::TakeCiphertext(Bytes bytes) {
+  // Behind a close_notify nothing counts (RFC 8446 section 6.1).
+  if (write_lost_ || end_sent_) return true;
+  if (waiting_.empty()) {
+    const IoResult result = under_->Write(std::span(&bytes, 1));
+    if (result.status == IoStatus::kLost) {
+      write_lost_ = true;  // reading finds out what else there is
+      return true;
+    }
+    bytes = bytes.subspan(result.bytes);
+    if (bytes.empty()) return true;
+    under_->WantWrite();
+  }
+  if (waiting_.wire_bytes() + bytes.size() > kWaitingBytesMax) return false;
+  waiting_.Append(bytes);
+  return true;
+}
+
+void TlsStream::Flush() {
+  std::array<Bytes, 16> pieces;
+  while (!waiting_.empty() && !write_lost_) {
+    const std::size_t count = waiting_.Gather(pieces);
+    const IoResult result = under_->Write(std::span(pieces).first(count));
+    if (result.status == IoStatus::kBlocked) return under_->WantWrite();
+    if (result.status != IoStatus::kOk) {
+      write_lost_ = true;
+      waiting_.Clear();
+      return;
+    }
+    waiting_.Consume(result.bytes);
+  }
+  if (end_sent_ && !write_lost_) under_->EndWrite();
+}
+
+BIO_METHOD* TlsStream::Method() {
+  static BIO_METHOD* const method = [] {
+    BIO_METHOD* const made =
+        BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "ByteStream");
+    PARLOR_CHECK(made != nullptr);
+    BIO_meth_set_write_ex(made, BioWrite);
+    BIO_meth_set_read_ex(made, BioRead);
+    BIO_meth_set_ctrl(made, BioControl);
+    return made;
+  }();
+  return method;
+}
+
+int TlsStream::BioWrite(BIO* bio, const char* bytes, std::size_t size,
+                        std::size_t* written) {
+  auto& self = *static_cast<TlsStream*>(BIO_get_data(bio));
+  BIO_clear_retry_flags(bio);
+  *written = size;
+  return self.TakeCiphertext(std::as_bytes(std::span(bytes, size))) ? 1 : 0;
+}
+
+int TlsStream::BioRead(BIO* bio, char* into, std::size_t size,
+                       std::size_t* read) {
+  auto& self = *static_cast<TlsStream*>(BIO_get_data(bio));
+  BIO_clear_retry_flags(bio);
+  const auto space = std::as_writable_bytes(std::span(into, size))
+                         .first(std::min(size, self.read_budget_));
+  const IoResult result = space.empty() ? IoResult{} : self.under_->Read(space);
+  if (result.status == IoStatus::kBlocked) BIO_set_retry_read(bio);
+  self.read_budget_ -= result.bytes;
+  *read = result.bytes;
+  return result.status == IoStatus::kOk ? 1 : 0;
+}
+
+long TlsStream::BioControl(BIO* /*bio*/, int command, long /*number*/,
+                           void* /*pointer*/) {
+  return command == BIO_CTRL_FLUSH ? 1 : 0;
+}
+
+}  // namespace
+
+std::unique_ptr<ByteStream> MakeTlsServerStream(
+    StreamLoop& loop, std::unique_ptr<ByteStream> under,
+    std::shared_ptr<const TlsContext> context) {
+  auto stream =
+      std::make_unique<TlsStream>(loop, std::move(under), std::move(context));
+  stream->Accept();
+  return stream;
+}
+
+std::unique_ptr<ByteStream> MakeTlsClientStream(
+    StreamLoop& loop, std::unique_ptr<ByteStream> under,
+    std::shared_ptr<const TlsContext> context, const std::string& host) {
+  auto stream =
+      std::make_unique<TlsStream>(loop, std::move(under), std::move(context));
+  stream->Connect(host);
+  return stream;
+}
+
+}  // namespace parlor::stream
