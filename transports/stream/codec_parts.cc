@@ -14,14 +14,11 @@ void Assembly::Append(std::span<const std::byte> part) {
   bytes_.insert(bytes_.end(), part.begin(), part.end());
 }
 
-Incoming MakeMessage(Lane lane, MessageKind kind,
-                     std::span<const std::byte> bytes) {
-  if (kind == MessageKind::kText && !IsUtf8(bytes)) {
-    return MakeError(CloseReason::kInvalidText);
-  }
+Incoming MakeText(Lane lane, std::span<const std::byte> bytes) {
+  if (!IsUtf8(bytes)) return MakeError(CloseReason::kInvalidText);
   return {.kind = Incoming::Kind::kMessage,
           .lane = lane,
-          .message = kind,
+          .message = MessageKind::kText,
           .bytes = bytes};
 }
 

@@ -41,9 +41,18 @@ inline Incoming MakeError(CloseReason error) {
   return {.kind = Incoming::Kind::kError, .error = error};
 }
 
-// A message that is whole; kInvalidText where it is text that is not UTF-8.
-Incoming MakeMessage(Lane lane, MessageKind kind,
-                     std::span<const std::byte> bytes);
+// Text that is whole; kInvalidText where it is not UTF-8.
+Incoming MakeText(Lane lane, std::span<const std::byte> bytes);
+
+// A message that is whole. In line for the sake of small binary ones.
+inline Incoming MakeMessage(Lane lane, MessageKind kind,
+                            std::span<const std::byte> bytes) {
+  if (kind == MessageKind::kText) return MakeText(lane, bytes);
+  return {.kind = Incoming::Kind::kMessage,
+          .lane = lane,
+          .message = MessageKind::kBinary,
+          .bytes = bytes};
+}
 
 // A close with a code, which may be any number, and a text: kProtocolError for
 // a code that may not travel, kInvalidText for a text that is not UTF-8.

@@ -52,49 +52,79 @@ void StoreBig(std::byte* at, std::uint64_t value, std::size_t count) {
   }
 }
 
+// Keys and what they are laid on are read as little-endian words: the lowest
+// byte is the first one.
 template <typename Word>
-Word LoadWord(const std::byte* at) {
+Word Little(Word word) {
+  if constexpr (std::endian::native == std::endian::little) return word;
+  Word turned = 0;
+  for (std::size_t i = 0; i < sizeof word; ++i) {
+    turned = (turned << 8) | ((word >> (8 * i)) & 0xff);
+  }
+  return turned;
+}
+
+template <typename Word>
+Word LoadLittle(const std::byte* at) {
   Word word;
   std::memcpy(&word, at, sizeof word);
-  return word;
+  return Little(word);
 }
 
-// The key (as it lies in memory) as it meets payload from `offset` on.
-std::uint32_t Turned(std::uint32_t key, std::size_t offset) {
-  constexpr int kByte = std::endian::native == std::endian::little ? -8 : 8;
-  return std::rotl(key, kByte * static_cast<int>(offset % 4));
-}
-
-// For at least one Word of bytes. The last Word overlaps those before it, so
-// that no bytes are left over; it is read before they change.
 template <typename Word>
-void XorWords(std::byte* at, std::size_t size, std::uint32_t key) {
-  constexpr std::size_t kStep = sizeof(Word);
-  const auto wide = [](std::uint32_t half) {
-    return static_cast<Word>(half * 0x1'0000'0001u);
-  };
-  const Word here = wide(key);
-  const Word last =
-      LoadWord<Word>(at + size - kStep) ^ wide(Turned(key, size - kStep));
-  for (std::size_t i = 0; i + kStep <= size; i += kStep) {
-    const Word word = LoadWord<Word>(at + i) ^ here;
-    std::memcpy(at + i, &word, kStep);
-  }
-  std::memcpy(at + size - kStep, &last, kStep);
+void StoreLittle(std::byte* at, Word word) {
+  word = Little(word);
+  std::memcpy(at, &word, sizeof word);
 }
 
-// RFC 6455 section 5.3, for payload that begins with the key's first byte.
-void Xor(std::span<std::byte> part, std::uint32_t key) {
-  if (part.size() >= sizeof(std::uint64_t)) {
-    XorWords<std::uint64_t>(part.data(), part.size(), key);
-  } else if (part.size() >= sizeof(std::uint32_t)) {
-    XorWords<std::uint32_t>(part.data(), part.size(), key);
+// The key as it meets payload from `offset` on.
+std::uint32_t Turned(std::uint32_t key, std::size_t offset) {
+  return std::rotr(key, 8 * static_cast<int>(offset % 4));
+}
+
+std::uint64_t Twice(std::uint32_t key) {
+  return (std::uint64_t{key} << 32) | key;
+}
+
+// From one Word to two: the first and the last, which may overlap, so that no
+// bytes are left over. Both are read before either is written.
+template <typename Word>
+void XorEnds(std::byte* at, std::size_t size, Word key, Word turned) {
+  std::byte* const end = at + size - sizeof(Word);
+  const Word first = LoadLittle<Word>(at) ^ key;
+  const Word last = LoadLittle<Word>(end) ^ turned;
+  StoreLittle(at, first);
+  StoreLittle(end, last);
+}
+
+// RFC 6455 section 5.3, for payload that begins with the key's first byte. In
+// line, and without anything a call or a vector needs, where a message is
+// small.
+[[gnu::always_inline]] inline void XorSmall(std::byte* at, std::size_t size,
+                                            std::uint32_t key) {
+  const std::uint64_t wide = Twice(key);
+  for (; size > 16; at += 16, size -= 16) XorEnds(at, 16, wide, wide);
+  const std::uint32_t turned = Turned(key, size);
+  if (size >= 8) {
+    XorEnds(at, size, wide, Twice(turned));
+  } else if (size >= 4) {
+    XorEnds(at, size, key, turned);
   } else {
-    for (std::size_t i = 0; i < part.size(); ++i) {
-      const std::uint32_t turned = Turned(key, i);
-      part[i] ^= *reinterpret_cast<const std::byte*>(&turned);
-    }
+    for (; size > 0; ++at, --size, key >>= 8) *at ^= std::byte(key & 0xff);
   }
+}
+
+// The same for any size: a compiler makes its widest instructions of the block.
+void Xor(std::span<std::byte> part, std::uint32_t key) {
+  std::byte* at = part.data();
+  std::size_t size = part.size();
+  std::array<std::uint64_t, 8> block;
+  for (; size > sizeof block; at += sizeof block, size -= sizeof block) {
+    std::memcpy(block.data(), at, sizeof block);
+    for (std::uint64_t& word : block) word ^= Little(Twice(key));
+    std::memcpy(at, block.data(), sizeof block);
+  }
+  XorSmall(at, size, key);
 }
 
 // A frame on its way in, from its header on.
@@ -113,6 +143,8 @@ class WebSocketCodec final : public Codec {
   WebSocketCodec(std::size_t message_bytes_max, MaskKeys* keys)
       : message_bytes_max_(message_bytes_max),
         keys_(keys),
+        short_header_size_(is_client() ? 2 : 2 + sizeof key_),
+        mask_bit_(is_client() ? 0 : kMasked),
         message_(message_bytes_max) {}
 
   Incoming Next(std::span<std::byte>& input) override;
@@ -132,6 +164,8 @@ class WebSocketCodec final : public Codec {
 
   bool is_client() const { return keys_ != nullptr; }
 
+  // Kept out of Next, which would save registers for it on every message.
+  [[gnu::noinline]] Incoming NextInFull(std::span<std::byte>& input);
   Step TakeHeader(std::span<std::byte>& input);
   Step ReadHeader(std::span<const std::byte> bytes, std::size_t& header_size);
   bool CheckFirst(unsigned first) const;
@@ -139,10 +173,16 @@ class WebSocketCodec final : public Codec {
   bool TakePayload(std::span<std::byte>& input);
 
   Incoming Finish(Opcode opcode, Lane lane, std::span<const std::byte> bytes);
+  // Remembers that `in` is an error, if it is one.
+  Incoming Noted(Incoming in);
   Incoming FinishClose(std::span<const std::byte> bytes);
 
   const std::size_t message_bytes_max_;
   MaskKeys* const keys_;
+  // Of a frame that arrives: its header with a length in one byte, and what its
+  // second byte has beside the length.
+  const std::uint8_t short_header_size_;
+  const std::uint8_t mask_bit_;
   std::uint32_t key_ = 0;  // of the last frame that WriteHeader began
 
   // What cannot be handed out where it lies: a header that came in pieces; a
@@ -151,6 +191,7 @@ class WebSocketCodec final : public Codec {
   std::array<std::byte, kHeaderMax> header_;
   std::uint8_t header_size_ = 0;
   bool in_frame_ = false;    // behind the header of frame_
+  bool failed_ = false;      // kError was the last answer
   bool in_message_ = false;  // behind the first header of what message_ is for
   Opcode message_opcode_ = Opcode::kText;
   Lane message_lane_ = Lane::kReliable;
@@ -160,31 +201,66 @@ class WebSocketCodec final : public Codec {
   Assembly message_;
 };
 
+Incoming WebSocketCodec::Noted(Incoming in) {
+  failed_ = in.kind == Incoming::Kind::kError;
+  return in;
+}
+
+// Nearly every message is short, whole, in one frame, and has nothing begun
+// before it: that is all that is asked here. Anything else, right or wrong, is
+// looked at in full.
 Incoming WebSocketCodec::Next(std::span<std::byte>& input) {
+  PARLOR_DCHECK(!failed_);
+  const std::size_t header_size = short_header_size_;
+  if (header_size_ != 0 || in_frame_ || in_message_ ||
+      input.size() < header_size) {
+    return NextInFull(input);
+  }
+  const auto first = std::to_integer<unsigned>(input[0]);
+  const auto second = std::to_integer<unsigned>(input[1]);
+  const unsigned state = first & (lanes_marked() ? kStateLane : 0);
+  const auto opcode = static_cast<Opcode>(first ^ state ^ kFin);
+  const std::size_t size = second ^ mask_bit_;
+  if ((opcode != Opcode::kText && opcode != Opcode::kBinary) ||
+      size >= kLength16 || size > message_bytes_max_ ||
+      size > input.size() - header_size) {
+    return NextInFull(input);
+  }
+  const std::span<std::byte> payload = input.subspan(header_size, size);
+  if (!is_client()) {
+    XorSmall(payload.data(), size, LoadLittle<std::uint32_t>(&input[2]));
+  }
+  input = input.subspan(header_size + size);
+  const Lane lane = state != 0 ? Lane::kState : Lane::kReliable;
+  if (opcode == Opcode::kText) return Noted(MakeText(lane, payload));
+  return MakeMessage(lane, MessageKind::kBinary, payload);
+}
+
+Incoming WebSocketCodec::NextInFull(std::span<std::byte>& input) {
   while (true) {
     if (!in_frame_) {
       const Step step = TakeHeader(input);
       if (step == Step::kMore) return {};
-      if (step == Step::kError) return MakeError(error_);
+      if (step == Step::kError) return Noted(MakeError(error_));
       const bool alone =
           frame_.fin && (!in_message_ || IsControl(frame_.opcode));
       if (alone && frame_.size <= input.size()) {
         const std::span<std::byte> payload = input.first(frame_.size);
         if (!is_client()) Xor(payload, frame_.key);
         input = input.subspan(frame_.size);
-        return Finish(frame_.opcode, frame_.lane, payload);
+        return Noted(Finish(frame_.opcode, frame_.lane, payload));
       }
       BeginPieces();
     }
     if (!TakePayload(input)) return {};
     in_frame_ = false;
     if (IsControl(frame_.opcode)) {
-      return Finish(frame_.opcode, frame_.lane,
-                    std::span(control_).first(frame_.size));
+      return Noted(Finish(frame_.opcode, frame_.lane,
+                          std::span(control_).first(frame_.size)));
     }
     if (frame_.fin) {
       in_message_ = false;
-      return Finish(message_opcode_, message_lane_, message_.bytes());
+      return Noted(Finish(message_opcode_, message_lane_, message_.bytes()));
     }
   }
 }
@@ -222,7 +298,7 @@ WebSocketCodec::Step WebSocketCodec::ReadHeader(
   if (!CheckFirst(first)) return Step::kError;
   if (bytes.size() < 2) return Step::kMore;
   const auto second = std::to_integer<unsigned>(bytes[1]);
-  if (((second & kMasked) != 0) == is_client()) return Step::kError;
+  if ((second & kMasked) != mask_bit_) return Step::kError;
   const auto opcode = static_cast<Opcode>(first & kOpcode);
   std::uint64_t size = second & kLength;
   std::size_t at = 2;
@@ -245,7 +321,7 @@ WebSocketCodec::Step WebSocketCodec::ReadHeader(
   }
   if (!is_client()) {
     if (bytes.size() < at + sizeof frame_.key) return Step::kMore;
-    frame_.key = LoadWord<std::uint32_t>(&bytes[at]);
+    frame_.key = LoadLittle<std::uint32_t>(&bytes[at]);
     at += sizeof frame_.key;
   }
   frame_.opcode = opcode;
@@ -336,24 +412,23 @@ std::size_t WebSocketCodec::WriteHeader(
   if (lane == Lane::kState && !IsControl(opcode) && lanes_marked()) {
     first |= kStateLane;
   }
-  header[0] = static_cast<std::byte>(first);
   const unsigned masked = is_client() ? kMasked : 0;
-  std::size_t at = 2;
+  if (is_client()) key_ = keys_->Next();
   if (size < kLength16) {
-    header[1] = static_cast<std::byte>(masked | size);
-  } else {
-    const bool wide = size > 0xffff;
-    header[1] = static_cast<std::byte>(masked | (wide ? kLength64 : kLength16));
-    const std::size_t count = wide ? 8 : 2;
-    StoreBig(&header[at], size, count);
-    at += count;
+    // One store: the header is copied right away, and a processor that finds
+    // its bytes in six stores waits for all of them to reach the cache.
+    StoreLittle(header.data(),
+                first | (masked | size) << 8 | std::uint64_t{key_} << 16);
+    return is_client() ? 2 + sizeof key_ : 2;
   }
-  if (is_client()) {
-    key_ = keys_->Next();
-    std::memcpy(&header[at], &key_, sizeof key_);
-    at += sizeof key_;
-  }
-  return at;
+  const bool wide = size > 0xffff;
+  header[0] = static_cast<std::byte>(first);
+  header[1] = static_cast<std::byte>(masked | (wide ? kLength64 : kLength16));
+  const std::size_t count = wide ? 8 : 2;
+  StoreBig(&header[2], size, count);
+  if (!is_client()) return 2 + count;
+  StoreLittle(&header[2 + count], key_);
+  return 2 + count + sizeof key_;
 }
 
 std::size_t WebSocketCodec::WriteClose(

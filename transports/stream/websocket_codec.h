@@ -41,7 +41,7 @@ class MaskKeys {
   MaskKeys(const MaskKeys&) = delete;
   MaskKeys& operator=(const MaskKeys&) = delete;
 
-  // The four bytes of a key, as they lie in memory.
+  // A key: its lowest byte is the first one on the wire.
   std::uint32_t Next() {
     if (next_ == keys_.size()) Refill();
     return keys_[next_++];
