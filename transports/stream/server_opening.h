@@ -4,7 +4,10 @@
 #ifndef PARLOR_TRANSPORTS_STREAM_SERVER_OPENING_H_
 #define PARLOR_TRANSPORTS_STREAM_SERVER_OPENING_H_
 
+#include <cstddef>
 #include <memory>
+#include <span>
+#include <string_view>
 
 #include "parlor/connection.h"
 #include "parlor/transports/net_listener.h"
@@ -41,20 +44,28 @@ class ServerOpening final : private LoopMember, private ByteStream::Events {
     std::unique_ptr<Codec> codec;
   };
 
-  // `owner` outlives the opening.
+  // Made in a turn of `loop`, which is when its time begins. `owner` outlives
+  // the opening, and destroys it in OnDone or outside its own callbacks.
   ServerOpening(StreamLoop& loop, const StreamOptions& options, Parts parts,
                 Owner& owner);
   // Cuts the client off, if it was neither accepted nor refused.
-  ~ServerOpening();
+  ~ServerOpening() override;
 
  private:
   void OnReadable() override;
-  void OnWritable() override;
-  void OnTurnEnd() override;
-  void OnAlarm() override;
+  void OnWritable() override {}  // never asked for
+  void OnTurnEnd() override {}   // nor this
+  void OnAlarm() override { CutOff(); }
 
-  StreamOptions options_;
-  Parts parts_;
+  // Each ends with OnDone: nothing of this object may be touched behind it.
+  void Decide(std::span<const std::byte> unread);
+  void Accept(std::string_view protocol, std::span<const std::byte> unread);
+  void Refuse(const Refusal& refusal);
+  void CutOff();
+  void Done();
+
+  const StreamOptions options_;
+  Parts parts_;  // without the stream once it is done
   Owner& owner_;
 };
 
