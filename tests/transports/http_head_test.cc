@@ -84,7 +84,7 @@ Outcome Run(std::string_view text, Piece piece) {
 // The outcome of the whole text in one piece, which is that of every other cut.
 template <typename Head>
 Outcome RunAllCuts(std::string_view text) {
-  const Outcome whole = Run<Head>(text, [] { return SIZE_MAX; });
+  Outcome whole = Run<Head>(text, [] { return SIZE_MAX; });
   EXPECT_EQ(whole, Run<Head>(text, [] { return 1; })) << "byte by byte";
   static const std::uint64_t seed = test::TestSeed();
   Random random(seed);
