@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "parlor/byte_io.h"
 #include "parlor/check.h"
 
 namespace parlor::stream {
@@ -48,6 +49,11 @@ constexpr bool IsAlphanumeric(char c) {
   return IsDigit(c) || (Lower(c) >= 'a' && Lower(c) <= 'z');
 }
 constexpr bool IsSpace(char c) { return c == ' ' || c == '\t'; }
+// No control byte but a tab. Bytes above ASCII are none.
+constexpr bool IsPlain(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return (byte >= ' ' && byte != 0x7f) || c == '\t';
+}
 
 // Not empty, and of alphanumeric characters and those in `others`.
 bool ConsistsOf(std::string_view text, std::string_view others) {
@@ -88,22 +94,29 @@ HttpHead::HttpHead(std::span<const std::string_view> single) : single_(single) {
 }
 
 HttpHead::Progress HttpHead::Feed(std::span<std::byte>& input) {
-  std::size_t taken = 0;
-  while (progress_ == Progress::kMore && taken < input.size()) {
-    Take(std::to_integer<unsigned char>(input[taken++]));
+  while (progress_ == Progress::kMore && !input.empty()) {
+    // What only has to be kept is kept at once. The last byte that there is
+    // room for is left to Take, which decides.
+    const std::size_t room = kHttpHeadBytesMax - 1 - text_.size();
+    const std::string_view text = AsText(input).substr(0, room);
+    const auto end = after_cr_
+                         ? text.begin()
+                         : std::find_if_not(text.begin(), text.end(), IsPlain);
+    text_.append(text.begin(), end);
+    input = input.subspan(static_cast<std::size_t>(end - text.begin()));
+    if (input.empty()) break;
+    Take(std::to_integer<char>(input.front()));
+    input = input.subspan(1);
   }
-  input = input.subspan(taken);
   return progress_;
 }
 
-void HttpHead::Take(unsigned char byte) {
-  text_.push_back(static_cast<char>(byte));
-  const bool ends_line = byte == '\n';
-  const bool is_control =
-      (byte < ' ' && byte != '\t' && byte != '\r' && !ends_line) ||
-      byte == 0x7f;
+void HttpHead::Take(char c) {
+  text_.push_back(c);
+  const bool ends_line = c == '\n';
+  const bool is_control = !IsPlain(c) && c != '\r' && !ends_line;
   // A CR is followed by an LF, and an LF preceded by a CR, always.
-  if (std::exchange(after_cr_, byte == '\r') != ends_line || is_control) {
+  if (std::exchange(after_cr_, c == '\r') != ends_line || is_control) {
     failure_ = kBadRequest;
   } else if (ends_line) {
     failure_ = EndLine();

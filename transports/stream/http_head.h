@@ -124,7 +124,7 @@ class HttpHead {
   virtual std::uint16_t ReadStartLine(std::string_view line) = 0;
   virtual std::uint16_t CheckWhole() = 0;
 
-  void Take(unsigned char byte);
+  void Take(char c);
   std::uint16_t EndLine();
   std::uint16_t ReadHeader(std::string_view line);
   std::uint16_t ReadBodyHeaders();
