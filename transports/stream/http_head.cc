@@ -68,6 +68,12 @@ bool IsHttpToken(std::string_view text) {
   return ConsistsOf(text, "!#$%&'*+-.^_`|~");
 }
 
+bool AreDistinctTokens(std::vector<std::string_view> texts) {
+  std::sort(texts.begin(), texts.end());
+  return std::all_of(texts.begin(), texts.end(), IsHttpToken) &&
+         std::adjacent_find(texts.begin(), texts.end()) == texts.end();
+}
+
 bool IsHttpTarget(std::string_view text) {
   return text.starts_with('/') &&
          std::all_of(text.begin(), text.end(),

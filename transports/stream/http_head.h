@@ -43,6 +43,9 @@ inline constexpr std::size_t kHttpHeadersMax = 64;
 
 // A token of RFC 9110 section 5.6.2: a method, a header's name, a subprotocol.
 bool IsHttpToken(std::string_view text);
+// Whether that is what all of `texts` are, and none is there twice: what
+// subprotocols have to be. A head has room for thousands.
+bool AreDistinctTokens(std::vector<std::string_view> texts);
 // A target in origin form: visible ASCII that begins with a slash, no '#'.
 bool IsHttpTarget(std::string_view text);
 // What Host may say: the characters of a host and port (RFC 3986 section 3.2),

@@ -14,7 +14,7 @@ namespace {
 constexpr int kLengthShift = 8;
 constexpr std::uint32_t kTypeMask = 0xff;
 constexpr std::size_t kLengthMax = 0xff'ffff;
-static_assert(limits::kMessageBytes.ceiling <=
+static_assert(limits::kMessageBytes.ceiling <
               static_cast<std::int64_t>(kLengthMax));
 
 constexpr std::size_t kCodeBytes = 2;
@@ -150,9 +150,11 @@ std::size_t LengthFraming::WriteHeader(
     FrameType type, Lane lane, std::size_t size,
     std::span<std::byte, kHeaderMax> header) {
   const bool data = type == FrameType::kText || type == FrameType::kBinary;
-  PARLOR_CHECK(size <= (data ? kLengthMax : kControlBytesMax));
+  PARLOR_CHECK(data || size <= kControlBytesMax);
+  // Nobody takes the longest that can be announced, nor anything above it.
+  const auto length = static_cast<std::uint32_t>(std::min(size, kLengthMax));
   auto word =
-      static_cast<std::uint32_t>(size) << kLengthShift |
+      length << kLengthShift |
       static_cast<std::uint32_t>(kTypes[static_cast<std::size_t>(type)]);
   if (data && lane == Lane::kState) word |= kLengthStateBit;
   StoreU32(header.data(), word);

@@ -38,7 +38,8 @@ enum class LengthType : std::uint8_t {
 inline constexpr std::uint32_t kLengthStateBit = 0x80;
 
 // The same for both sides. `message_bytes_max` is at most limits::kMessageBytes
-// allows. What is sent must be shorter than 16 MiB.
+// allows. A message of 16 MiB or more, which no peer takes, is announced as
+// the longest there can be, which none takes either.
 std::unique_ptr<Codec> MakeLengthFraming(std::size_t message_bytes_max);
 
 }  // namespace parlor::stream

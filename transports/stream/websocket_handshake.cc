@@ -198,16 +198,9 @@ class WebSocketServerHandshake final : public ServerHandshake {
     if (head_.Find(kVersion) != kVersionSpoken) return 426;
     const auto key = head_.Find(kKey);
     if (!key || !IsKey(*key)) return 400;
-    return ReadProtocols() && ReadExtensions() ? TakeRequest() : 400;
-  }
-
-  bool ReadProtocols() const {
-    std::vector<std::string_view> protocols = head_.List(kProtocol);
-    // Sorted, since a head has room for thousands.
-    std::sort(protocols.begin(), protocols.end());
-    return std::all_of(protocols.begin(), protocols.end(), IsHttpToken) &&
-           std::adjacent_find(protocols.begin(), protocols.end()) ==
-               protocols.end();
+    return AreDistinctTokens(head_.List(kProtocol)) && ReadExtensions()
+               ? TakeRequest()
+               : 400;
   }
 
   bool ReadExtensions() {

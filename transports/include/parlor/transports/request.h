@@ -16,9 +16,9 @@ namespace parlor {
 
 // Nothing in it is to be logged: it may hold secrets.
 struct Request {
-  std::string target;                  // path and query: "/room/3?players=2"
-  std::vector<std::string> protocols;  // subprotocols, in the order offered
-  std::optional<std::string> origin;   // of a page; native clients send none
+  std::string target;                    // path and query: "/room/3?players=2"
+  std::vector<std::string> protocols{};  // subprotocols, in the order offered
+  std::optional<std::string> origin{};   // of a page; native clients send none
 };
 
 // The answer that a request is not granted.
