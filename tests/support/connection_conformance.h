@@ -20,6 +20,8 @@
 //     void Settle();
 //     // Lets (virtual) time pass, running what falls due.
 //     void Advance(Duration time);
+//     // How many random runs it gets; without this line 3,000.
+//     static constexpr std::uint64_t kRandomRuns = 100;
 //   };
 //   INSTANTIATE_TYPED_TEST_SUITE_P(MyTransport, ConnectionConformance, MyLink);
 //
@@ -1043,9 +1045,20 @@ class ConformanceModel {
   std::array<Side, 2> sides_{Side(calls_), Side(calls_)};
 };
 
+// For transports on which a step costs more.
+template <typename Link>
+constexpr std::uint64_t RandomRunsOf() {
+  if constexpr (requires { Link::kRandomRuns; }) {
+    return Link::kRandomRuns;
+  } else {
+    return 3'000;
+  }
+}
+
 TYPED_TEST_P(ConnectionConformance, KeepsTheRulesUnderRandomActions) {
   const std::uint64_t first = test::TestSeed();
-  for (std::uint64_t seed = first; seed < first + 3'000; ++seed) {
+  const std::uint64_t runs = RandomRunsOf<TypeParam>();
+  for (std::uint64_t seed = first; seed < first + runs; ++seed) {
     SCOPED_TRACE(testing::Message() << "PARLOR_SEED=" << seed);
     ConformanceModel<TypeParam>(seed).Run(80);
     if (this->HasFailure()) return;

@@ -167,6 +167,7 @@ StreamConnection::StreamConnection(StreamLoop& loop,
       queue_(loop.segments()),
       newest_(loop.segments(), Segments::Counted::kNo),
       last_heard_(loop.now()) {
+  stream_->WantRead(false);  // whoever had it before may have wanted to
   stream_->SetEvents(this);
 }
 
