@@ -8,6 +8,7 @@
 #include <memory>
 #include <utility>
 
+#include "asio/socket_stream.h"
 #include "parlor/entropy.h"
 #include "parlor/time.h"
 #include "parlor/transports/net_loop.h"
@@ -44,7 +45,11 @@ struct AsioLoop::TurnEnd {
   AsioLoop* loop;
 };
 
-AsioLoop::AsioLoop() = default;
+AsioLoop::AsioLoop() {
+  // The first socket makes what Asio needs descriptors for. Here, and not when
+  // a client connects, there may be none.
+  const Socket first(context_);
+}
 
 AsioLoop::~AsioLoop() {
   // What dies with the context must not post to it.

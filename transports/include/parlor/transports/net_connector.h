@@ -33,7 +33,7 @@ struct NetConnectorOptions {
 // Connections live on `loop`'s thread. A host that cannot be found or reached
 // is OnClose(1006), one that refuses OnClose(1006, refusal). A name is looked
 // up anew for each connection, and its addresses are tried in turn. `loop` and
-// `entropy` outlive the connector; the loop the connections as well.
+// `entropy` outlive the connector and its connections.
 absl::StatusOr<std::unique_ptr<Connector>> MakeNetConnector(
     NetLoop& loop, Entropy& entropy, std::string_view url,
     const NetConnectorOptions& options = {});

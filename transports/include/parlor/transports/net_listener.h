@@ -26,9 +26,10 @@ enum class NetTransport : std::uint8_t { kWebSocket, kTcp };
 
 struct NetListenerOptions {
   NetTransport transport = NetTransport::kWebSocket;
-  std::string address = "127.0.0.1";  // numeric, IPv4 or IPv6
-  std::uint16_t port = 0;             // 0: the system picks one
-  std::optional<TlsServer> tls;       // set: the transport runs over TLS
+  // Numeric, IPv4 or IPv6. "0.0.0.0" is every address of IPv4, "::" every one.
+  std::string address = "127.0.0.1";
+  std::uint16_t port = 0;        // 0: the system picks one
+  std::optional<TlsServer> tls;  // set: the transport runs over TLS
   StreamOptions stream;
   // Clients that have not finished their handshake; when there are more, the
   // oldest is cut off.
@@ -80,7 +81,8 @@ class NetListener {
       NetLoop& loop, const NetListenerOptions& options,
       NetListenerHandler* handler);
 
-  // Stops listening and cuts off the handshakes that are not done.
+  // Stops listening and cuts off the handshakes that are not done. Not inside
+  // its handler's callbacks.
   virtual ~NetListener() = default;
 
   // The one that was picked, when the options said 0.

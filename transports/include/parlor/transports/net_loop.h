@@ -26,6 +26,7 @@ class AsioLoop;
 
 class NetLoop {
  public:
+  // Throws std::system_error when the system has no descriptor for it.
   NetLoop();
   ~NetLoop();
   NetLoop(const NetLoop&) = delete;

@@ -1,0 +1,220 @@
+#include "parlor/transports/net_listener.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "parlor/time.h"
+#include "parlor/transports/net_loop.h"
+#include "support/net_turns.h"
+#include "support/raw_socket.h"
+#include "support/status_matchers.h"
+#include "transports/net_fixture.h"
+
+namespace parlor {
+namespace {
+
+using test::kTcp;
+using test::kWs;
+using test::NetWorld;
+using test::RawSocket;
+
+constexpr Duration kRetry = kAcceptRetryMs * kMillisecond;
+
+class NetListenerTest : public testing::Test {
+ protected:
+  absl::StatusOr<std::unique_ptr<NetListener>> Create() {
+    return NetListener::Create(world_.host_loop, world_.listening,
+                               &world_.host);
+  }
+
+  NetWorld world_{kWs};
+};
+
+TEST_F(NetListenerTest, SaysWhichPortItGot) {
+  world_.Listen();
+  EXPECT_NE(world_.listener->port(), 0);
+  EXPECT_TRUE(RawSocket::Connect(world_.listener->port()).valid());
+}
+
+TEST_F(NetListenerTest, StopsListeningWhenItDies) {
+  world_.Listen();
+  const std::uint16_t port = world_.listener->port();
+  world_.listener.reset();
+  EXPECT_FALSE(RawSocket::Connect(port).valid());
+  world_.turns.Settle();
+}
+
+TEST_F(NetListenerTest, CutsOffOpenHandshakesWhenItDies) {
+  world_.Listen();
+  RawSocket client = RawSocket::Connect(world_.listener->port());
+  ASSERT_TRUE(client.Send("GET / HTTP/1.1\r\n"));
+  world_.turns.Settle();
+  world_.listener.reset();
+  std::string received;
+  EXPECT_TRUE(client.Readable(10'000));
+  EXPECT_FALSE(client.Receive(received));
+}
+
+TEST_F(NetListenerTest, APortThatIsTakenIsUnavailable) {
+  world_.Listen();
+  world_.listening.port = world_.listener->port();
+  EXPECT_THAT(Create(), StatusIs(absl::StatusCode::kUnavailable,
+                                 testing::HasSubstr("in use")));
+}
+
+TEST_F(NetListenerTest, AnAddressOfAnotherMachineIsUnavailable) {
+  world_.listening.address = "192.0.2.1";  // RFC 5737: nobody's
+  EXPECT_THAT(Create(), StatusIs(absl::StatusCode::kUnavailable,
+                                 testing::HasSubstr("192.0.2.1")));
+}
+
+TEST_F(NetListenerTest, SaysWhichOptionIsWrong) {
+  for (const char* address : {"localhost", "", "127.1", "[::1]"}) {
+    world_.listening.address = address;
+    EXPECT_THAT(Create(), StatusIs(absl::StatusCode::kInvalidArgument,
+                                   testing::HasSubstr("address")));
+  }
+  world_.listening.address = test::kLocalhost;
+  world_.listening.unseated_max = 0;
+  EXPECT_THAT(Create(), StatusIs(absl::StatusCode::kInvalidArgument,
+                                 testing::HasSubstr("unseated")));
+  world_.listening.unseated_max = 1;
+  world_.listening.stream.silence_ms = 0;
+  EXPECT_THAT(Create(), StatusIs(absl::StatusCode::kInvalidArgument,
+                                 testing::HasSubstr("silence_ms")));
+}
+
+TEST_F(NetListenerTest, TheOldestHandshakeMakesRoom) {
+  world_.listening.unseated_max = 2;
+  world_.Listen();
+  std::vector<RawSocket> clients;
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_TRUE(clients.empty() || !clients.front().Readable());
+    clients.push_back(RawSocket::Connect(world_.listener->port()));
+    world_.turns.Settle();
+  }
+  EXPECT_TRUE(clients[0].Readable(10'000));
+  EXPECT_FALSE(clients[1].Readable());
+  EXPECT_FALSE(clients[2].Readable());
+  // Those that are in do not count.
+  const auto in = world_.Connect();
+  EXPECT_TRUE(clients[1].Readable(10'000));
+  clients.push_back(RawSocket::Connect(world_.listener->port()));
+  world_.turns.Settle();
+  EXPECT_FALSE(clients[2].Readable());
+  EXPECT_FALSE(in->closed());
+}
+
+TEST_F(NetListenerTest, ACrowdGetsInOverSeveralTurns) {
+  world_.Listen();
+  std::vector<std::unique_ptr<test::NetEnd>> clients;
+  for (int i = 0; i < 100; ++i) clients.push_back(world_.Dial());
+  EXPECT_TRUE(world_.turns.Until([&] {
+    return std::all_of(clients.begin(), clients.end(),
+                       [](const auto& client) { return client->opens == 1; });
+  }));
+  EXPECT_EQ(world_.host.ends.size(), 100u);
+}
+
+// "::" takes those who come by IPv4 as well, and says where they come from as
+// if it were an IPv4 socket.
+TEST_F(NetListenerTest, EveryAddress) {
+  world_.listening.address = "::";
+  const auto made = Create();
+  if (!made.ok()) return;  // a machine without IPv6
+  for (const char* host : {"127.0.0.1", "[::1]"}) {
+    const auto client = world_.Dial(world_.Url((*made)->port(), host));
+    ASSERT_TRUE(world_.turns.Until(
+        [&] { return client->opens == 1 || client->closed(); }));
+    EXPECT_EQ(client->opens, 1);
+  }
+  EXPECT_EQ(world_.host.addresses,
+            (std::vector<std::string>{"127.0.0.1", "::1"}));
+}
+
+// The least number of descriptors that leaves none.
+class DescriptorLimit {
+ public:
+  DescriptorLimit() {
+    getrlimit(RLIMIT_NOFILE, &before_);
+    const int next = dup(0);  // the lowest that is free
+    close(next);
+    rlimit limit = before_;
+    limit.rlim_cur = static_cast<rlim_t>(next);
+    setrlimit(RLIMIT_NOFILE, &limit);
+  }
+  ~DescriptorLimit() { setrlimit(RLIMIT_NOFILE, &before_); }
+
+ private:
+  rlimit before_{};
+};
+
+TEST_F(NetListenerTest, OutlivesDescriptorsBeingUsedUp) {
+  world_.Listen();
+  std::vector<RawSocket> clients;
+  for (int i = 0; i < 20; ++i) {
+    clients.push_back(RawSocket::Connect(world_.listener->port()));
+    ASSERT_TRUE(clients.back().valid());
+  }
+  {
+    const DescriptorLimit none;
+    world_.turns.Settle();
+    ASSERT_EQ(world_.host.statuses.size(), 1u);
+    EXPECT_THAT(world_.host.statuses[0],
+                StatusIs(absl::StatusCode::kResourceExhausted));
+    // It waits, and neither spins nor repeats itself.
+    EXPECT_EQ(world_.host_loop.next_alarm(), world_.turns.now + kRetry);
+    EXPECT_EQ(world_.turns.Turn(), 0u);
+    for (int i = 0; i < 10; ++i) world_.turns.Advance(kRetry);
+    EXPECT_EQ(world_.host.statuses.size(), 1u);
+    EXPECT_EQ(world_.host_loop.next_alarm(), world_.turns.now + kRetry);
+  }
+  world_.turns.Settle();
+  EXPECT_EQ(world_.host.statuses.size(), 1u);
+  world_.turns.Advance(kRetry);
+  ASSERT_EQ(world_.host.statuses.size(), 2u);
+  EXPECT_THAT(world_.host.statuses[1], IsOk());
+  const auto client = world_.Connect();
+  EXPECT_EQ(client->opens, 1);
+}
+
+TEST_F(NetListenerTest, AClientWithoutDescriptorsIsLost) {
+  world_.Listen();
+  std::unique_ptr<test::NetEnd> client;
+  {
+    const DescriptorLimit none;
+    client = world_.Dial();
+  }
+  ASSERT_TRUE(world_.turns.Until([&] { return client->closed(); }));
+  EXPECT_EQ(client->opens, 0);
+}
+
+TEST_F(NetListenerTest, SeveralOnOneLoop) {
+  world_.Listen();
+  NetWorld other(kTcp);
+  test::NetHost host;
+  auto second = NetListener::Create(world_.host_loop, other.listening, &host);
+  ASSERT_THAT(second, IsOk());
+  const auto by_ws = world_.Connect();
+  const auto by_tcp = other.Dial(other.Url((*second)->port()));
+  test::NetTurns both{&world_.host_loop, &other.client_loop};
+  both.now = world_.turns.now;
+  EXPECT_TRUE(both.Until([&] { return by_tcp->opens == 1; }));
+  EXPECT_EQ(host.ends.size(), 1u);
+  EXPECT_EQ(world_.host.ends.size(), 1u);
+}
+
+}  // namespace
+}  // namespace parlor
