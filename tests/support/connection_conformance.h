@@ -62,6 +62,9 @@ struct ConformanceOptions {
   std::int64_t linger_ms = 1'000;
 };
 
+// Of a link between a client and a server: which is the suite's first end.
+enum class First : bool { kServer, kClient };
+
 struct ConformanceEnds {
   std::unique_ptr<Connection> first;
   std::unique_ptr<Connection> second;

@@ -27,7 +27,6 @@
 
 namespace parlor::test {
 
-enum class First : bool { kServer, kClient };  // of the suite's two ends
 enum class Tls : bool { kNo, kYes };
 
 // The bytes of the stream move in pieces of 1 to `kPieceMax`.

@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "support/net_sides.h"
+#include "support/parity_net.h"
 #include "support/parity_pipes.h"
 #include "support/parity_script.h"
 #include "support/parity_world.h"
@@ -31,6 +33,12 @@ std::unique_ptr<ParityWorld> OneThread(ParityHost& host,
 std::unique_ptr<ParityWorld> TwoThreads(ParityHost& host,
                                         const ParityLimits& limits) {
   return std::make_unique<PipeWorld>(host, limits, PipeWorld::Threads::kTwo);
+}
+
+template <NetScheme kScheme>
+std::unique_ptr<ParityWorld> Sockets(ParityHost& host,
+                                     const ParityLimits& limits) {
+  return std::make_unique<NetWorld>(host, limits, kScheme);
 }
 
 // The first line that differs, with the actions before it.
@@ -54,13 +62,15 @@ std::string Difference(const std::vector<std::string>& expected,
 struct Row {
   const char* name;
   MakeParityWorld make_world;
+  std::uint64_t one_in = 1;  // of the scripts runs: TLS handshakes take long
 };
 
 class Parity : public testing::TestWithParam<Row> {
  protected:
   void Compare(RunScript run) {
     const std::uint64_t first = TestSeed();
-    const std::uint64_t count = NumberFromEnv("PARLOR_PARITY_SCRIPTS", 60);
+    const std::uint64_t count =
+        NumberFromEnv("PARLOR_PARITY_SCRIPTS", 60 / GetParam().one_in);
     std::size_t events = 0;
     for (std::uint64_t seed = first; seed < first + count; ++seed) {
       SCOPED_TRACE(testing::Message() << "PARLOR_SEED=" << seed);
@@ -76,9 +86,14 @@ class Parity : public testing::TestWithParam<Row> {
 TEST_P(Parity, OfRoomScripts) { Compare(RunRoomScript); }
 TEST_P(Parity, OfLinkScripts) { Compare(RunLinkScript); }
 
-INSTANTIATE_TEST_SUITE_P(Transports, Parity,
-                         testing::Values(Row{"pipe_two_threads", TwoThreads}),
-                         [](const auto& row) { return row.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    Transports, Parity,
+    testing::Values(Row{"pipe_two_threads", TwoThreads},
+                    Row{"ws", Sockets<NetScheme::kWs>},
+                    Row{"wss", Sockets<NetScheme::kWss>, 4},
+                    Row{"tcp", Sockets<NetScheme::kTcp>},
+                    Row{"tls", Sockets<NetScheme::kTls>, 4}),
+    [](const auto& row) { return row.param.name; });
 
 }  // namespace
 }  // namespace parlor::test

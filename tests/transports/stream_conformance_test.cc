@@ -13,7 +13,6 @@
 namespace parlor {
 namespace {
 
-using test::First;
 using test::StreamLink;
 using test::Tls;
 

@@ -98,6 +98,7 @@ class StreamConnection final : public Connection,
            handler_ != nullptr;
   }
   void UpdateReading();
+  void StartClock();
   void SetNextAlarm();
   void CheckLiveness();
 
@@ -136,16 +137,17 @@ class StreamConnection final : public Connection,
   std::size_t state_counted_ = 0;  // of the frame that ends at state_end_
   std::vector<std::byte> pong_;
 
-  TimePoint last_heard_;
+  TimePoint last_heard_{};
   TimePoint close_deadline_ = kNever;
   CloseEvent event_;
   std::string event_text_;
 
   State state_ = State::kOpen;
   MessageKind newest_kind_ = MessageKind::kBinary;
-  bool opened_ = false;      // OnOpen has come
-  bool reading_ = false;     // what the stream was told last
-  bool unreadable_ = false;  // the peer broke a rule: its bytes mean nothing
+  bool clock_started_ = false;  // deadlines are set
+  bool opened_ = false;         // OnOpen has come
+  bool reading_ = false;        // what the stream was told last
+  bool unreadable_ = false;     // the peer broke a rule: its bytes mean nothing
   bool newest_waiting_ = false;
   bool pong_waiting_ = false;
   bool pinged_ = false;         // and nothing was heard since
@@ -165,8 +167,7 @@ StreamConnection::StreamConnection(StreamLoop& loop,
       stream_(std::move(stream)),
       codec_(std::move(codec)),
       queue_(loop.segments()),
-      newest_(loop.segments(), Segments::Counted::kNo),
-      last_heard_(loop.now()) {
+      newest_(loop.segments(), Segments::Counted::kNo) {
   stream_->WantRead(false);  // whoever had it before may have wanted to
   stream_->SetEvents(this);
 }
@@ -183,17 +184,13 @@ void StreamConnection::StartServer(ServerStart start) {
   }
   unread_.assign(start.unread.begin(), start.unread.end());
   Schedule();
-  last_heard_ = loop().now();
-  SetNextAlarm();
 }
 
 void StreamConnection::StartClient(std::unique_ptr<ClientHandshake> handshake,
                                    ConnectionHandler* handler) {
   handler_ = handler;
   opening_ = std::make_unique<Opening>(std::move(handshake), loop().segments());
-  Schedule();  // first: it tells the time
-  opening_->deadline = DeadlineIn(options_.handshake_ms);
-  SetNextAlarm();
+  Schedule();
 }
 
 void StreamConnection::SetHandler(ConnectionHandler* handler) {
@@ -395,6 +392,7 @@ void StreamConnection::OnTurnEnd() {
     Finish();
     return;
   }
+  if (!clock_started_) StartClock();
   if (opening_ == nullptr && MayRead() && (!opened_ || !unread_.empty())) {
     // It may come to be unread again, and a view of it outlives this object.
     std::vector<std::byte> kept = std::exchange(unread_, {});
@@ -517,9 +515,8 @@ void StreamConnection::Close(CloseCode code, std::string_view text) {
   state_ = State::kClosing;
   event_ = {.code = code, .by_us = true};
   event_text_ = text;
-  Schedule();  // first: it tells the time
-  close_deadline_ = DeadlineIn(options_.linger_ms);
-  SetNextAlarm();
+  clock_started_ = false;
+  Schedule();
 }
 
 void StreamConnection::Abort() {
@@ -581,6 +578,21 @@ bool StreamConnection::Finish() {
 }
 
 // ---- Deadlines.
+
+// They count from the first turn that has them, not from the call: between two
+// turns the loop does not know the time.
+void StreamConnection::StartClock() {
+  clock_started_ = true;
+  if (opening_ != nullptr && opening_->deadline == kNever) {
+    opening_->deadline = DeadlineIn(options_.handshake_ms);
+  }
+  if (state_ == State::kClosing) {
+    close_deadline_ = DeadlineIn(options_.linger_ms);
+  } else {
+    last_heard_ = loop().now();
+  }
+  SetNextAlarm();
+}
 
 void StreamConnection::SetNextAlarm() {
   if (opening_ != nullptr) {
