@@ -30,8 +30,6 @@ using test::kWs;
 using test::NetWorld;
 using test::RawSocket;
 
-constexpr Duration kRetry = kAcceptRetryMs * kMillisecond;
-
 class NetListenerTest : public testing::Test {
  protected:
   absl::StatusOr<std::unique_ptr<NetListener>> Create() {
@@ -144,6 +142,17 @@ TEST_F(NetListenerTest, EveryAddress) {
             (std::vector<std::string>{"127.0.0.1", "::1"}));
 }
 
+// UBSan looks at an object's memory through a pipe, and takes it for no object
+// when there is no descriptor for one: tests that use them up are not for it.
+#if defined(__has_feature)
+#if __has_feature(undefined_behavior_sanitizer)
+#define PARLOR_NEEDS_DESCRIPTORS 1
+#endif
+#endif
+#ifndef PARLOR_NEEDS_DESCRIPTORS
+
+constexpr Duration kRetry = kAcceptRetryMs * kMillisecond;
+
 // The least number of descriptors that leaves none.
 class DescriptorLimit {
  public:
@@ -200,6 +209,8 @@ TEST_F(NetListenerTest, AClientWithoutDescriptorsIsLost) {
   ASSERT_TRUE(world_.turns.Until([&] { return client->closed(); }));
   EXPECT_EQ(client->opens, 0);
 }
+
+#endif  // PARLOR_NEEDS_DESCRIPTORS
 
 TEST_F(NetListenerTest, SeveralOnOneLoop) {
   world_.Listen();

@@ -69,22 +69,20 @@ class Tether {
   Tether(const Tether& other) : block_(other.block_) { ++block_->holders; }
   Tether& operator=(const Tether&) = delete;
   // The analyzer does not follow a count through Asio's copies of a handler.
+  // NOLINTBEGIN(clang-analyzer-cplusplus.NewDelete)
   ~Tether() {
-    // NOLINTNEXTLINE(clang-analyzer-cplusplus.NewDelete)
     if (--block_->holders == 0) delete block_;
   }
 
   // Null once it was cut.
-  Owner* owner() const {
-    // NOLINTNEXTLINE(clang-analyzer-cplusplus.NewDelete)
-    return block_->owner;
-  }
+  Owner* owner() const { return block_->owner; }
   // The owner dies.
   void Cut() { block_->owner = nullptr; }
 
   // For the two operations that may be pending at the same time.
   HandlerMemory& reading() const { return block_->reading; }
   HandlerMemory& writing() const { return block_->writing; }
+  // NOLINTEND(clang-analyzer-cplusplus.NewDelete)
 
  private:
   struct Block {
