@@ -462,20 +462,26 @@ TEST_F(StreamConnectionTest, ALargeSharedPayloadIsNotCopied) {
 
 // ---- The end.
 
-TEST_F(StreamConnectionTest, CloseEndsItsDirectionAndReadsOn) {
+TEST_F(StreamConnectionTest, CloseReadsOnAndEndsBehindTheAnswer) {
   Serve();
   Settle();
   Send("last");
   connection_->Close(4000, "bye");
   Settle();
   EXPECT_EQ(peer_->Hear(), Binary("last") + CloseFrame(4000, "bye"));
-  EXPECT_TRUE(peer_->ended());
+  EXPECT_FALSE(peer_->ended());
   peer_->Say(Binary("unread") + Ping("unanswered"));
   Settle();
   EXPECT_THAT(Take(), ElementsAre("open"));
   peer_->Say(CloseFrame(1000));
   Settle();
   EXPECT_THAT(Take(), ElementsAre("close 4000 by us"));
+  EXPECT_EQ(peer_->Hear(), "");
+  EXPECT_TRUE(peer_->ended());
+  EXPECT_EQ(loop_.draining(), 1u);
+  peer_->End();
+  Settle();
+  EXPECT_EQ(loop_.draining(), 0u);
 }
 
 TEST_F(StreamConnectionTest, ACloseThatIsNotAnsweredEndsWithTheLinger) {

@@ -145,7 +145,10 @@ absl::Status TakePort(std::string_view rest, const Scheme& scheme,
       url.port == 0) {
     return Wrong("the port is no number in 1..65535");
   }
-  if (url.port != scheme.port) url.authority += ":" + std::to_string(url.port);
+  if (url.port != scheme.port) {
+    url.authority += ':';
+    url.authority += std::to_string(url.port);
+  }
   return absl::OkStatus();
 }
 

@@ -368,7 +368,13 @@ void StreamConnection::Flush() {
     if (queue_.empty()) break;
     if (!Write(queue_)) return;
   }
-  if (close_queued_ && !std::exchange(write_ended_, true)) stream_->EndWrite();
+  // Our end follows the peer's answer (in PeerClosed), as RFC 6455
+  // section 7.1.1 has it: a proxy takes the end of one direction for that of
+  // both, and may lose our close frame over what it has not read. A peer that
+  // we do not understand any more can answer by its own end alone.
+  if (unreadable_ && close_queued_ && !std::exchange(write_ended_, true)) {
+    stream_->EndWrite();
+  }
 }
 
 void StreamConnection::TellWritable() {
@@ -537,10 +543,9 @@ bool StreamConnection::PeerClosed(const Incoming& incoming) {
     event_text_ = AsText(incoming.bytes);
     newest_waiting_ = false;  // nobody takes it any more
   }
-  const bool answered = write_ended_ || write_lost_;
-  if (!answered) {
-    // Behind what is on its way, in part perhaps: our close frame. The peer
-    // discards the rest.
+  if (!write_lost_) {
+    // Behind what is on its way, in part perhaps: our close frame, if it has
+    // not left yet, and the end. The peer discards the rest.
     if (!std::exchange(close_queued_, true)) {
       QueueClose(event_.code, event_text_);
     }

@@ -90,6 +90,7 @@ StreamLoop::StreamLoop()
 
 StreamLoop::~StreamLoop() {
   EndDrains();
+  // Whatever lives on a loop dies before it.
   PARLOR_CHECK(IsEmpty(scheduled_) && alarms_.empty());
 }
 

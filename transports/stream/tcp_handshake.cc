@@ -31,7 +31,7 @@ class HeadFrame {
     if (bytes_.size() < size) {
       const std::span<const std::byte> part =
           input.first(std::min(size - bytes_.size(), input.size()));
-      bytes_.insert(bytes_.end(), part.begin(), part.end());
+      ByteWriter(bytes_).Bytes(part);
       input = input.subspan(part.size());
     }
     return bytes_.size() >= size;
