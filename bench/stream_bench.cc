@@ -20,6 +20,7 @@
 #include "parlor/check.h"
 #include "parlor/entropy.h"
 #include "stream/codec.h"
+#include "stream/length_framing.h"
 #include "stream/websocket_codec.h"
 #include "support/counting_allocator.h"
 
@@ -48,6 +49,11 @@ Ends ToWebSocketServer() {
 Ends ToWebSocketClient() {
   return {MakeWebSocketServerCodec(kMessageBytesMax),
           MakeWebSocketClientCodec(kMessageBytesMax, Keys())};
+}
+
+Ends OverTcp() {
+  return {MakeLengthFraming(kMessageBytesMax),
+          MakeLengthFraming(kMessageBytesMax)};
 }
 
 // Writes kBurst copies of `message` to the front of `wire`; returns their size.
@@ -154,6 +160,7 @@ BENCHMARK(BM_MaskKey);
 
 PARLOR_CODEC_BENCH(to_websocket_server, ToWebSocketServer);
 PARLOR_CODEC_BENCH(to_websocket_client, ToWebSocketClient);
+PARLOR_CODEC_BENCH(over_tcp, OverTcp);
 
 }  // namespace
 }  // namespace parlor::stream
