@@ -16,12 +16,14 @@ function(configure source build)
       "-DCMAKE_CXX_FLAGS=${FLAGS}" ${ARGN})
 endfunction()
 
-function(expect_greeting program)
+function(expect_output program expected)
   run(${program})
-  if(NOT output STREQUAL "received hello\nclosed 1000\nclosed 1000\n")
+  if(NOT output STREQUAL expected)
     message(FATAL_ERROR "${program} printed:\n${output}")
   endif()
 endfunction()
+
+set(greeting "received hello\nclosed 1000\nclosed 1000\n")
 
 # What is linked: the system's own and Abseil. Sanitizers bring more of the
 # system's.
@@ -70,11 +72,25 @@ endforeach()
 configure(${CMAKE_CURRENT_LIST_DIR}/installed ${WORK}/installed
   -DCMAKE_PREFIX_PATH=${WORK}/prefix)
 run(${CMAKE_COMMAND} --build ${WORK}/installed)
-expect_greeting(${WORK}/installed/consumer)
+expect_output(${WORK}/installed/consumer "${greeting}")
 expect_system_and_abseil_only(${WORK}/installed/consumer)
 
 # Embedded: a part of the consumer's own build.
 configure(${CMAKE_CURRENT_LIST_DIR}/embedded ${WORK}/embedded
   -DPARLOR=${SOURCE})
 run(${CMAKE_COMMAND} --build ${WORK}/embedded --target consumer)
-expect_greeting(${WORK}/embedded/consumer)
+expect_output(${WORK}/embedded/consumer "${greeting}")
+
+# Installed with all that is installed by default, for a program on the network.
+if(NETWORK)
+  configure(${SOURCE} ${WORK}/network_library
+    -DPARLOR_BUILD_SOLO=OFF -DPARLOR_BUILD_TESTS=OFF -DPARLOR_BUILD_BENCH=OFF
+    -DCMAKE_INSTALL_PREFIX=${WORK}/network_prefix)
+  run(${CMAKE_COMMAND} --build ${WORK}/network_library)
+  run(${CMAKE_COMMAND} --install ${WORK}/network_library)
+  configure(${CMAKE_CURRENT_LIST_DIR}/network ${WORK}/network
+    -DCMAKE_PREFIX_PATH=${WORK}/network_prefix
+    -DPROGRAM=${SOURCE}/tests/readme/network_example.cc)
+  run(${CMAKE_COMMAND} --build ${WORK}/network)
+  expect_output(${WORK}/network/consumer "seated over a socket\nclosed 1000\n")
+endif()
