@@ -1,6 +1,8 @@
 // StreamConnection: a parlor::Connection over any ByteStream with any Codec.
 // Lanes, limits, liveness and closing are here, once for WebSocket, TCP, either
 // with TLS, and the simulator.
+//
+// One thread: that of its loop, which outlives it.
 #ifndef PARLOR_TRANSPORTS_STREAM_STREAM_CONNECTION_H_
 #define PARLOR_TRANSPORTS_STREAM_STREAM_CONNECTION_H_
 
@@ -18,7 +20,7 @@
 namespace parlor::stream {
 
 // The server's end: open from birth. `answer` is what accepts the client, and
-// `unread` what the client sent behind its request.
+// `unread` what the client sent behind its request, which is copied.
 struct ServerStart {
   std::unique_ptr<ByteStream> stream;
   std::unique_ptr<Codec> codec;

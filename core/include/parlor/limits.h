@@ -62,8 +62,8 @@ inline constexpr Limit kMessageBytes{"message_bytes_max", 64 * 1024, 16,
 // How long a close waits for what was queued to leave. Ours: a peer that reads
 // at all takes a full lane in that time.
 inline constexpr Limit kLingerMs{"linger_ms", 5'000, 0, 60'000};
-// A request head has 10 s to arrive; rule 10 of connection.h; the ceilings are
-// ours, below what proxies cut off idle links at (60 s).
+// A request head has 10 s to arrive; rule 10 of connection.h. The ceilings are
+// ours: that of a ping lies below what proxies cut idle links off at (60 s).
 inline constexpr Limit kHandshakeMs{"handshake_ms", 10'000, 1, 60'000};
 inline constexpr Limit kPingMs{"ping_ms", 10'000, 1, 50'000};
 inline constexpr Limit kSilenceMs{"silence_ms", 20'000, 1, 120'000};

@@ -25,7 +25,7 @@ struct NetConnectorOptions {
 // `url` is
 //   ws://host[:port][/base]    WebSocket (port 80)
 //   wss://host[:port][/base]   WebSocket over TLS (port 443)
-//   tcp://host:port[/base]     TCP (transports/TCP.md)
+//   tcp://host:port[/base]     TCP (transports/stream/TCP.md)
 //   tls://host:port[/base]     TCP over TLS
 // where `host` is a name, an IPv4 address or an IPv6 address in brackets.
 // InvalidArgument says what is wrong with the URL or the options.

@@ -46,8 +46,10 @@ struct Knock {
 
 // What is to become of a request.
 struct Verdict {
-  Refusal refusal;            // status 0: accepted
-  std::string_view protocol;  // accepted: which of the offered protocols it is
+  Refusal refusal;  // status 0: accepted
+  // Accepted: which of the offered protocols it is, or empty for none. A view
+  // into the request, or of what outlives it.
+  std::string_view protocol;
 };
 
 class NetListenerHandler {
@@ -69,6 +71,7 @@ class NetListenerHandler {
   ~NetListenerHandler() = default;
 };
 
+// Ours: nobody at the door notices, and ten tries a second cost nothing.
 inline constexpr std::int64_t kAcceptRetryMs = 100;
 
 // One thread: its loop's. Its connections do not need it once they are handed
@@ -77,6 +80,7 @@ class NetListener {
  public:
   // Listens from here on. InvalidArgument: the options; Unavailable: the
   // address cannot be had (in use, not of this machine, not permitted).
+  // `handler` outlives the listener.
   static absl::StatusOr<std::unique_ptr<NetListener>> Create(
       NetLoop& loop, const NetListenerOptions& options,
       NetListenerHandler* handler);

@@ -22,7 +22,8 @@ struct TlsServerFiles {
 };
 
 struct TlsClientOptions {
-  // Certificates to trust, PEM, instead of the system's. Empty: the system's.
+  // A file of certificates to trust, PEM, instead of the system's. Empty: the
+  // system's.
   std::string ca_path;
   // Off only to reach a server of your own in development: anyone in between
   // can then read and change everything.
@@ -47,6 +48,7 @@ class TlsServer {
   std::shared_ptr<const stream::TlsContext> context_;
 };
 
+// The same for clients.
 class TlsClient {
  public:
   // InvalidArgument when `ca_path` cannot be read or holds no certificate.
