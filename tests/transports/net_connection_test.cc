@@ -323,6 +323,11 @@ TEST(NetConnector, SaysWhatIsWrong) {
   world.connecting.stream.ping_ms = 0;
   EXPECT_THAT(make("ws://h"), StatusIs(absl::StatusCode::kInvalidArgument,
                                        testing::HasSubstr("ping_ms")));
+  // An idle connection would be dropped without having been asked.
+  world.connecting.stream.ping_ms = world.connecting.stream.silence_ms;
+  EXPECT_THAT(make("ws://h"),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       testing::HasSubstr("is not below silence_ms, 20000")));
 }
 
 // A certificate of an authority that the client does not know.

@@ -606,9 +606,7 @@ void StreamConnection::SetNextAlarm() {
     SetAlarm(close_deadline_);
   } else {
     SetAlarm(last_heard_ +
-             (pinged_ ? options_.silence_ms
-                      : std::min(options_.ping_ms, options_.silence_ms)) *
-                 kMillisecond);
+             (pinged_ ? options_.silence_ms : options_.ping_ms) * kMillisecond);
   }
 }
 

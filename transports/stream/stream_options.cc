@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "parlor/limits.h"
+#include "parlor/status.h"
 
 namespace parlor {
 
@@ -24,6 +25,12 @@ absl::Status ValidateOptions(const StreamOptions& options,
   status.Update(check(limits::kHandshakeMs, options.handshake_ms));
   status.Update(check(limits::kPingMs, options.ping_ms));
   status.Update(check(limits::kSilenceMs, options.silence_ms));
+  // Who is never asked is silent: every idle connection would be dropped.
+  if (options.ping_ms >= options.silence_ms) {
+    status.Update(InvalidArgument(
+        std::string(path) + ".ping_ms: " + std::to_string(options.ping_ms) +
+        " is not below silence_ms, " + std::to_string(options.silence_ms)));
+  }
   return status;
 }
 

@@ -26,8 +26,8 @@ struct StreamOptions {
   // From the stream's birth to the last byte of the handshake; an opening
   // connection that takes longer is lost (1006).
   std::int64_t handshake_ms = limits::kHandshakeMs.fallback;
-  // Nothing received for `ping_ms`: a ping. Nothing for `silence_ms`: the
-  // connection is lost (1006).
+  // Nothing received for `ping_ms`: a ping. Nothing for `silence_ms`, which is
+  // longer: the connection is lost (1006).
   std::int64_t ping_ms = limits::kPingMs.fallback;
   std::int64_t silence_ms = limits::kSilenceMs.fallback;
 };
