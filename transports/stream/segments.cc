@@ -1,6 +1,7 @@
 #include "stream/segments.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <new>
@@ -9,8 +10,15 @@
 
 #include "parlor/check.h"
 #include "parlor/connection.h"
+#include "stream/byte_stream.h"
 
 namespace parlor::stream {
+namespace {
+
+// How many pieces one write takes at most.
+constexpr std::size_t kPiecesMax = 16;
+
+}  // namespace
 
 SegmentPool::~SegmentPool() {
   for (Shelf* shelf : {&shared_, &small_, &large_}) {
@@ -124,6 +132,23 @@ void Segments::Consume(std::size_t bytes) {
     wire_bytes_ -= gone;
     if (first_->counted) counted_ -= static_cast<std::int64_t>(gone);
   }
+}
+
+IoStatus Segments::WriteTo(ByteStream& stream) {
+  std::array<Bytes, kPiecesMax> pieces;
+  while (!empty()) {
+    const std::size_t count = Gather(pieces);
+    std::size_t total = 0;
+    for (const Bytes& piece : std::span(pieces).first(count)) {
+      total += piece.size();
+    }
+    const IoResult result = stream.Write(std::span(pieces).first(count));
+    if (result.status == IoStatus::kLost) return IoStatus::kLost;
+    Consume(result.bytes);
+    // To ask again what did not take all would be a call for nothing.
+    if (result.bytes < total) return IoStatus::kBlocked;
+  }
+  return IoStatus::kOk;
 }
 
 void Segments::Pop() {

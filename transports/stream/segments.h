@@ -114,10 +114,9 @@ class Segments {
   template <typename OnPart>
   void ForEach(OnPart on_part);
 
-  // Fills `pieces` with the first of what is queued; returns how many.
-  std::size_t Gather(std::span<Bytes> pieces) const;
-  // The first `bytes` of it have left.
-  void Consume(std::size_t bytes);
+  // Until nothing is left (kOk), or `stream` takes no more now (kBlocked) or
+  // ever (kLost).
+  IoStatus WriteTo(ByteStream& stream);
 
   void Clear();
 
@@ -128,6 +127,10 @@ class Segments {
     if (counts_) counted_ += static_cast<std::int64_t>(bytes);
   }
   void Link(Segment* segment);
+  // Fills `pieces` with the first of what is queued; returns how many.
+  std::size_t Gather(std::span<Bytes> pieces) const;
+  // The first `bytes` have left.
+  void Consume(std::size_t bytes);
   void Pop();
 
   SegmentPool* pool_;

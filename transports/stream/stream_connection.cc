@@ -33,9 +33,6 @@ namespace {
 // a piece of its own in every queue.
 constexpr std::size_t kShareBytesMin = 1'024;
 
-// How many pieces one write takes at most.
-constexpr std::size_t kPiecesMax = 16;
-
 class StreamConnection final : public Connection,
                                private LoopMember,
                                private ByteStream::Events {
@@ -333,28 +330,16 @@ void StreamConnection::QueueState() {
 
 // Writes until `out` is empty (true) or the stream takes no more.
 bool StreamConnection::Write(Segments& out) {
-  std::array<Bytes, kPiecesMax> pieces;
-  while (!out.empty()) {
-    const std::size_t count = out.Gather(pieces);
-    std::size_t total = 0;
-    for (const Bytes& piece : std::span(pieces).first(count)) {
-      total += piece.size();
-    }
-    const IoResult result = stream_->Write(std::span(pieces).first(count));
-    if (result.status == IoStatus::kLost) {
-      // What the peer said last may still be there to be read.
-      write_lost_ = true;
-      return false;
-    }
-    out.Consume(result.bytes);
-    written_ += result.bytes;
-    if (result.bytes < total) {
-      write_blocked_ = true;
-      stream_->WantWrite();
-      return false;
-    }
+  const std::size_t before = out.wire_bytes();
+  const IoStatus status = out.WriteTo(*stream_);
+  written_ += before - out.wire_bytes();
+  if (status == IoStatus::kBlocked) {
+    write_blocked_ = true;
+    stream_->WantWrite();
   }
-  return true;
+  // What the peer said last may still be there to be read.
+  write_lost_ = status == IoStatus::kLost;
+  return status == IoStatus::kOk;
 }
 
 void StreamConnection::Flush() {

@@ -1,6 +1,5 @@
 #include "stream/stream_loop.h"
 
-#include <array>
 #include <cstddef>
 #include <list>
 #include <memory>
@@ -62,14 +61,9 @@ class StreamLoop::Draining final : public LoopMember, ByteStream::Events {
   }
 
   void Flush() {
-    std::array<Bytes, 16> pieces;
-    while (!rest_.empty()) {
-      const std::size_t count = rest_.Gather(pieces);
-      const IoResult result = stream_->Write(std::span(pieces).first(count));
-      if (result.status == IoStatus::kBlocked) return stream_->WantWrite();
-      if (result.status != IoStatus::kOk) return End();
-      rest_.Consume(result.bytes);
-    }
+    const IoStatus status = rest_.WriteTo(*stream_);
+    if (status == IoStatus::kBlocked) return stream_->WantWrite();
+    if (status == IoStatus::kLost) return End();
     stream_->EndWrite();
     if (peer_ended_) End();
   }

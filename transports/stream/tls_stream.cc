@@ -370,19 +370,15 @@ bool TlsStream::TakeCiphertext(Bytes bytes) {
 }
 
 void TlsStream::Flush() {
-  std::array<Bytes, 16> pieces;
-  while (!waiting_.empty() && !write_lost_) {
-    const std::size_t count = waiting_.Gather(pieces);
-    const IoResult result = under_->Write(std::span(pieces).first(count));
-    if (result.status == IoStatus::kBlocked) return under_->WantWrite();
-    if (result.status != IoStatus::kOk) {
-      write_lost_ = true;
-      waiting_.Clear();
-      return;
-    }
-    waiting_.Consume(result.bytes);
+  if (write_lost_) return;
+  const IoStatus status = waiting_.WriteTo(*under_);
+  if (status == IoStatus::kBlocked) return under_->WantWrite();
+  if (status == IoStatus::kLost) {
+    write_lost_ = true;
+    waiting_.Clear();
+    return;
   }
-  if (end_sent_ && !write_lost_) under_->EndWrite();
+  if (end_sent_) under_->EndWrite();
 }
 
 BIO_METHOD* TlsStream::Method() {
