@@ -312,16 +312,17 @@ TEST(WebSocketClientHandshakeTest, AKeyOfItsOwnEachTime) {
 
 TEST(WebSocketClientHandshakeDeathTest, LetsNothingIntoTheHead) {
   RfcEntropy entropy;
-  const auto make = [&](std::string target, std::string protocol,
+  const auto make = [&](std::string target, std::vector<std::string> protocols,
                         std::string_view authority) {
     MakeWebSocketClientHandshake({.target = std::move(target),
-                                  .protocols = {std::move(protocol)},
+                                  .protocols = std::move(protocols),
                                   .origin = {}},
                                  authority, entropy);
   };
-  EXPECT_DEATH(make("/\r\nX: y", "a", "a"), "IsHttpTarget");
-  EXPECT_DEATH(make("/", "a\r\nX: y", "a"), "IsHttpToken");
-  EXPECT_DEATH(make("/", "a", "a\r\nX: y"), "IsHttpAuthority");
+  EXPECT_DEATH(make("/\r\nX: y", {"a"}, "a"), "IsHttpTarget");
+  EXPECT_DEATH(make("/", {"a\r\nX: y"}, "a"), "AreDistinctTokens");
+  EXPECT_DEATH(make("/", {"a", "a"}, "a"), "AreDistinctTokens");
+  EXPECT_DEATH(make("/", {"a"}, "a\r\nX: y"), "IsHttpAuthority");
 }
 
 struct AnswerRow {

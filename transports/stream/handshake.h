@@ -5,6 +5,7 @@
 #ifndef PARLOR_TRANSPORTS_STREAM_HANDSHAKE_H_
 #define PARLOR_TRANSPORTS_STREAM_HANDSHAKE_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -16,6 +17,17 @@
 #include "stream/codec.h"
 
 namespace parlor::stream {
+
+// A status with which a request can be refused.
+constexpr bool IsRefusal(std::uint16_t status) {
+  return status >= 300 && status <= 599;
+}
+
+// Whether a server may choose `protocol` of those that were offered.
+inline bool IsOffered(std::string_view protocol,
+                      std::span<const std::string> offered) {
+  return std::find(offered.begin(), offered.end(), protocol) != offered.end();
+}
 
 class ClientHandshake {
  public:
@@ -34,7 +46,7 @@ class ClientHandshake {
   // Takes what it needs off the front of `input`, however it is cut.
   virtual Progress Feed(std::span<std::byte>& input) = 0;
 
-  // After kRefused: an HTTP status from 300 to 599.
+  // After kRefused: an HTTP status, IsRefusal.
   virtual std::uint16_t refusal() const = 0;
 
   // After kOpen: for Codec::set_lanes_marked.
@@ -60,11 +72,11 @@ class ServerHandshake {
   // After kFailed: the HTTP status.
   virtual std::uint16_t failure() const = 0;
 
-  // What is sent to accept. `protocol` is one of those that were offered, or
-  // empty for none.
+  // What is sent to accept. `protocol` IsOffered, or is empty for none.
   virtual std::string Accept(std::string_view protocol) = 0;
 
-  // What is sent to refuse; nothing follows it but the end of the stream.
+  // What is sent to refuse, with a status that IsRefusal; nothing follows it
+  // but the end of the stream.
   virtual std::string Refuse(const Refusal& refusal) = 0;
 
   // After Accept: for Codec::set_lanes_marked.

@@ -18,10 +18,8 @@
 namespace parlor::stream {
 namespace {
 
-constexpr std::uint16_t kBadRequest = 400;
-constexpr std::uint16_t kHeadTooLarge = 431;
-constexpr std::uint16_t kNotImplemented = 501;
-constexpr std::uint16_t kVersionNotSupported = 505;
+using http_status::kBadRequest;
+using http_status::kHeadTooLarge;
 
 constexpr std::string_view kLineEnd = "\r\n";
 
@@ -170,7 +168,8 @@ std::uint16_t HttpHead::ReadBodyHeaders() {
   const auto coding = Find("Transfer-Encoding");
   if (length && coding) return kBadRequest;
   if (coding) {
-    if (!EqualsIgnoringCase(*coding, "chunked")) return kNotImplemented;
+    if (!EqualsIgnoringCase(*coding, "chunked"))
+      return http_status::kNotImplemented;
     chunked_ = true;
   }
   if (length) {
@@ -194,7 +193,7 @@ std::uint16_t HttpHead::CheckVersion(std::string_view version) {
       !IsDigit(version[5]) || version[6] != '.' || !IsDigit(version[7])) {
     return kBadRequest;
   }
-  return version == "HTTP/1.1" ? 0 : kVersionNotSupported;
+  return version == "HTTP/1.1" ? 0 : http_status::kVersionNotSupported;
 }
 
 std::optional<std::string_view> HttpHead::Find(std::string_view name) const {

@@ -37,6 +37,18 @@
 
 namespace parlor::stream {
 
+// The statuses with which this library answers of its own accord (RFC 9110
+// section 15, 431: RFC 6585 section 5).
+namespace http_status {
+inline constexpr std::uint16_t kBadRequest = 400;
+inline constexpr std::uint16_t kNotFound = 404;
+inline constexpr std::uint16_t kMethodNotAllowed = 405;
+inline constexpr std::uint16_t kUpgradeRequired = 426;
+inline constexpr std::uint16_t kHeadTooLarge = 431;
+inline constexpr std::uint16_t kNotImplemented = 501;
+inline constexpr std::uint16_t kVersionNotSupported = 505;
+}  // namespace http_status
+
 // What one head may have, the empty line at its end included. A host's promise.
 inline constexpr std::size_t kHttpHeadBytesMax = 8 * 1024;
 inline constexpr std::size_t kHttpHeadersMax = 64;

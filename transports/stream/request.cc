@@ -16,9 +16,6 @@
 namespace parlor {
 namespace {
 
-constexpr std::uint16_t kBadRequest = 400;
-constexpr std::uint16_t kNotFound = 404;
-
 constexpr std::string_view kRoomPath = "/room/";
 constexpr std::string_view kPlayers = "players";
 constexpr std::string_view kInvite = "invite.";
@@ -125,11 +122,11 @@ std::uint16_t ParseRoomRequest(const Request& request, std::string_view base,
   std::string_view query = request.target;
   const std::string_view path = TakeUntil(query, '?');
   const auto room = ReadRoom(path, base);
-  if (!room) return kNotFound;
+  if (!room) return stream::http_status::kNotFound;
   const auto players = ReadPlayers(query);
-  if (!players) return kBadRequest;
+  if (!players) return stream::http_status::kBadRequest;
   Hello read{.room = *room, .players = *players};
-  if (!ReadProtocols(request, read)) return kBadRequest;
+  if (!ReadProtocols(request, read)) return stream::http_status::kBadRequest;
   *hello = std::move(read);
   return 0;
 }

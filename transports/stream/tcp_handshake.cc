@@ -18,10 +18,6 @@ namespace {
 constexpr std::uint8_t kFlags = 0;  // none has a meaning yet
 constexpr std::size_t kRefusalBytes = 6;
 
-constexpr std::uint16_t kBadRequest = 400;
-constexpr std::uint16_t kUpgradeRequired = 426;
-constexpr std::uint16_t kHelloTooLarge = 431;
-
 // A frame of the handshake on its way in.
 class HeadFrame {
  public:
@@ -66,10 +62,6 @@ std::string_view ReadText(ByteReader& reader) {
   return AsText(reader.Bytes(reader.U16()));
 }
 
-bool Contains(std::span<const std::string> list, std::string_view element) {
-  return std::find(list.begin(), list.end(), element) != list.end();
-}
-
 class TcpServerHandshake final : public ServerHandshake {
  public:
   Progress Feed(std::span<std::byte>& input) override;
@@ -99,18 +91,19 @@ ServerHandshake::Progress TcpServerHandshake::Feed(
     std::span<std::byte>& input) {
   constexpr std::size_t kVersionAt = kLengthHeaderBytes;
   if (!frame_.TakeUpTo(1, input)) return Progress::kMore;
-  if (!frame_.Is(LengthType::kHello)) return Fail(kBadRequest);
+  if (!frame_.Is(LengthType::kHello)) return Fail(http_status::kBadRequest);
   if (!frame_.TakeUpTo(kLengthHeaderBytes, input)) return Progress::kMore;
-  if (frame_.length() > kTcpHelloBytesMax) return Fail(kHelloTooLarge);
-  if (frame_.length() == 0) return Fail(kBadRequest);
+  if (frame_.length() > kTcpHelloBytesMax)
+    return Fail(http_status::kHeadTooLarge);
+  if (frame_.length() == 0) return Fail(http_status::kBadRequest);
   if (!frame_.TakeUpTo(kVersionAt + 1, input)) return Progress::kMore;
   if (frame_[kVersionAt] != std::byte{kTcpVersion}) {
-    return Fail(kUpgradeRequired);
+    return Fail(http_status::kUpgradeRequired);
   }
   if (!frame_.TakeUpTo(kLengthHeaderBytes + frame_.length(), input)) {
     return Progress::kMore;
   }
-  return ReadRequest() ? Progress::kRequest : Fail(kBadRequest);
+  return ReadRequest() ? Progress::kRequest : Fail(http_status::kBadRequest);
 }
 
 bool TcpServerHandshake::ReadRequest() {
@@ -134,7 +127,7 @@ bool TcpServerHandshake::ReadRequest() {
 }
 
 std::string TcpServerHandshake::Accept(std::string_view protocol) {
-  PARLOR_CHECK(protocol.empty() || Contains(request_.protocols, protocol));
+  PARLOR_CHECK(protocol.empty() || IsOffered(protocol, request_.protocols));
   std::vector<std::byte> bytes;
   ByteWriter writer(bytes);
   WriteHeader(writer, LengthType::kHello, 4 + protocol.size());
@@ -145,7 +138,7 @@ std::string TcpServerHandshake::Accept(std::string_view protocol) {
 }
 
 std::string TcpServerHandshake::Refuse(const Refusal& refusal) {
-  PARLOR_CHECK(refusal.status >= 300 && refusal.status <= 599);
+  PARLOR_CHECK(IsRefusal(refusal.status));
   std::vector<std::byte> bytes;
   ByteWriter writer(bytes);
   WriteHeader(writer, LengthType::kRefused, kRefusalBytes);
@@ -217,14 +210,14 @@ bool TcpClientHandshake::ReadAccepted() const {
   if (!reader.AtEnd() || version != kTcpVersion || flags != kFlags) {
     return false;
   }
-  return offered_.empty() ? protocol.empty() : Contains(offered_, protocol);
+  return offered_.empty() ? protocol.empty() : IsOffered(protocol, offered_);
 }
 
 bool TcpClientHandshake::ReadRefused() {
   ByteReader reader = frame_.payload();
   refusal_ = reader.U16();
   reader.U32();  // when to come back: a CloseEvent does not tell
-  return reader.AtEnd() && refusal_ >= 300 && refusal_ <= 599;
+  return reader.AtEnd() && IsRefusal(refusal_);
 }
 
 }  // namespace

@@ -74,10 +74,6 @@ void AppendHeader(std::string& head, std::string_view name,
   head += "\r\n";
 }
 
-bool Contains(std::span<const std::string> list, std::string_view element) {
-  return std::find(list.begin(), list.end(), element) != list.end();
-}
-
 // One extension of an offer: a name and parameters, "name; a; b=1; c=\"2\"".
 // A quoted value must be a token as well (RFC 6455 section 9.1), so a quote
 // cannot hide a comma or a semicolon.
@@ -154,7 +150,7 @@ class WebSocketServerHandshake final : public ServerHandshake {
   bool lanes_marked() const override { return lanes_marked_; }
 
   std::string Accept(std::string_view protocol) override {
-    PARLOR_CHECK(protocol.empty() || Contains(request_.protocols, protocol));
+    PARLOR_CHECK(protocol.empty() || IsOffered(protocol, request_.protocols));
     std::string head = "HTTP/1.1 101 Switching Protocols\r\n";
     AppendHeader(head, kUpgrade, kWebSocket);
     AppendHeader(head, kConnection, kUpgrade);
@@ -165,11 +161,11 @@ class WebSocketServerHandshake final : public ServerHandshake {
   }
 
   std::string Refuse(const Refusal& refusal) override {
-    PARLOR_CHECK(refusal.status >= 300 && refusal.status <= 599);
+    PARLOR_CHECK(IsRefusal(refusal.status));
     std::string head = "HTTP/1.1 " + std::to_string(refusal.status) + ' ';
     head += ReasonPhrase(refusal.status);
     head += "\r\n";
-    if (refusal.status == 426) {
+    if (refusal.status == http_status::kUpgradeRequired) {
       // RFC 9110 section 15.5.22, RFC 6455 section 4.2.2 item 4.
       AppendHeader(head, kConnection, "close, Upgrade");
       AppendHeader(head, kUpgrade, kWebSocket);
@@ -177,7 +173,8 @@ class WebSocketServerHandshake final : public ServerHandshake {
     } else {
       AppendHeader(head, kConnection, "close");
     }
-    if (refusal.status == 405) AppendHeader(head, "Allow", "GET");
+    if (refusal.status == http_status::kMethodNotAllowed)
+      AppendHeader(head, "Allow", "GET");
     if (refusal.retry_after_s != 0) {
       AppendHeader(head, "Retry-After", std::to_string(refusal.retry_after_s));
     }
@@ -188,19 +185,20 @@ class WebSocketServerHandshake final : public ServerHandshake {
  private:
   // 0, or how the head fails.
   std::uint16_t Read() {
-    if (!IsKnownMethod(head_.method())) return 501;
-    if (head_.method() != "GET") return 405;
+    if (!IsKnownMethod(head_.method())) return http_status::kNotImplemented;
+    if (head_.method() != "GET") return http_status::kMethodNotAllowed;
     if (!head_.ListHas(kUpgrade, kWebSocket) ||
         !head_.ListHas(kConnection, kUpgrade)) {
-      return 426;
+      return http_status::kUpgradeRequired;
     }
-    if (head_.has_body()) return 400;
-    if (head_.Find(kVersion) != kVersionSpoken) return 426;
+    if (head_.has_body()) return http_status::kBadRequest;
+    if (head_.Find(kVersion) != kVersionSpoken)
+      return http_status::kUpgradeRequired;
     const auto key = head_.Find(kKey);
-    if (!key || !IsKey(*key)) return 400;
+    if (!key || !IsKey(*key)) return http_status::kBadRequest;
     return AreDistinctTokens(head_.List(kProtocol)) && ReadExtensions()
                ? TakeRequest()
-               : 400;
+               : http_status::kBadRequest;
   }
 
   bool ReadExtensions() {
@@ -233,6 +231,7 @@ class WebSocketClientHandshake final : public ClientHandshake {
       : offered_(request.protocols) {
     // A CR or LF in here would be a request of somebody else's making.
     PARLOR_CHECK(IsHttpTarget(request.target) && IsHttpAuthority(authority));
+    PARLOR_CHECK(AreDistinctTokens({offered_.begin(), offered_.end()}));
     std::array<std::byte, kKeyBytes> key_bytes{};
     entropy.Fill(key_bytes);
     const std::string key = Base64(key_bytes);
@@ -246,7 +245,6 @@ class WebSocketClientHandshake final : public ClientHandshake {
     AppendHeader(hello_, kVersion, kVersionSpoken);
     std::string protocols;
     for (const std::string& protocol : offered_) {
-      PARLOR_CHECK(IsHttpToken(protocol));
       if (!protocols.empty()) protocols += ", ";
       protocols += protocol;
     }
@@ -268,7 +266,7 @@ class WebSocketClientHandshake final : public ClientHandshake {
       case HttpHead::Progress::kDone:
         break;
     }
-    if (head_.status() >= 300) {
+    if (IsRefusal(head_.status())) {
       refusal_ = head_.status();
       return Progress::kRefused;
     }
@@ -285,7 +283,7 @@ class WebSocketClientHandshake final : public ClientHandshake {
     if (head_.Find(kAccept) != accept_) return false;
     const auto protocol = head_.Find(kProtocol);
     if (protocol.has_value() == offered_.empty()) return false;
-    if (protocol && !Contains(offered_, *protocol)) return false;
+    if (protocol && !IsOffered(*protocol, offered_)) return false;
     const std::vector<std::string_view> extensions = head_.List(kExtensions);
     if (extensions.size() > 1) return false;
     lanes_marked_ = extensions.size() == 1;

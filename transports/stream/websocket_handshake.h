@@ -29,8 +29,8 @@ std::unique_ptr<ServerHandshake> MakeWebSocketServerHandshake();
 
 // `authority` is what the Host header says: "example.org:8080". `entropy` is
 // asked for the key once, at once. The target, the protocols and `authority`
-// are of the characters that http_head.h allows: the caller sees to that. The
-// request's origin is not sent.
+// are what http_head.h calls a target, distinct tokens and an authority: the
+// caller sees to that. The request's origin is not sent.
 //
 // When protocols are offered, an answer that names none of them is kFailed.
 std::unique_ptr<ClientHandshake> MakeWebSocketClientHandshake(
