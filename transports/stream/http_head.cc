@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "parlor/byte_io.h"
 #include "parlor/check.h"
 
@@ -38,14 +39,6 @@ constexpr std::array<std::string_view, 5> kSingleInResponse = {
     "Content-Length", "Sec-WebSocket-Accept", "Sec-WebSocket-Protocol",
     "Transfer-Encoding", "Upgrade"};
 
-// Locale has no say in a protocol.
-constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-constexpr char Lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-constexpr bool IsAlphanumeric(char c) {
-  return IsDigit(c) || (Lower(c) >= 'a' && Lower(c) <= 'z');
-}
 constexpr bool IsSpace(char c) { return c == ' ' || c == '\t'; }
 // No control byte but a tab. Bytes above ASCII are none.
 constexpr bool IsPlain(char c) {
@@ -56,7 +49,7 @@ constexpr bool IsPlain(char c) {
 // Not empty, and of alphanumeric characters and those in `others`.
 bool ConsistsOf(std::string_view text, std::string_view others) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
-    return IsAlphanumeric(c) || others.find(c) != std::string_view::npos;
+    return absl::ascii_isalnum(c) || others.find(c) != std::string_view::npos;
   });
 }
 
@@ -83,8 +76,9 @@ bool IsHttpAuthority(std::string_view text) {
 }
 
 bool EqualsIgnoringCase(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](char x, char y) { return Lower(x) == Lower(y); });
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) {
+    return absl::ascii_tolower(x) == absl::ascii_tolower(y);
+  });
 }
 
 std::string_view TrimHttpSpace(std::string_view text) {
@@ -190,7 +184,8 @@ HttpHead::Part HttpHead::Locate(std::string_view part) const {
 std::uint16_t HttpHead::CheckVersion(std::string_view version) {
   constexpr std::string_view kName = "HTTP/";
   if (version.size() != kName.size() + 3 || !version.starts_with(kName) ||
-      !IsDigit(version[5]) || version[6] != '.' || !IsDigit(version[7])) {
+      !absl::ascii_isdigit(version[5]) || version[6] != '.' ||
+      !absl::ascii_isdigit(version[7])) {
     return kBadRequest;
   }
   return version == "HTTP/1.1" ? 0 : http_status::kVersionNotSupported;

@@ -15,9 +15,15 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/ascii.h"
+#include "parlor/status.h"
 
 namespace parlor::stream {
 namespace {
+
+using absl::ascii_isalnum;
+using absl::ascii_isdigit;
+using absl::ascii_isxdigit;
 
 struct Scheme {
   std::string_view name;
@@ -41,22 +47,12 @@ constexpr std::size_t kLabelMax = 63;
 constexpr std::size_t kBaseMax = 1024;
 
 absl::Status Wrong(std::string_view what) {
-  return absl::InvalidArgumentError("URL: " + std::string(what));
-}
-
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-bool IsHexDigit(char c) {
-  return IsDigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
-bool IsLetterOrDigit(char c) {
-  return IsDigit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+  return InvalidArgument("URL: " + std::string(what));
 }
 
 std::string Lowered(std::string_view text) {
   std::string lowered(text);
-  for (char& c : lowered) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
+  absl::AsciiStrToLower(&lowered);
   return lowered;
 }
 
@@ -79,13 +75,14 @@ bool IsHost(const std::string& host) {
         !label.empty() && label.size() <= kLabelMax && label.front() != '-' &&
         label.back() != '-' &&
         std::all_of(label.begin(), label.end(), [](char c) {
-          return IsLetterOrDigit(c) || c == '-' || c == '_';
+          return ascii_isalnum(c) || c == '-' || c == '_';
         });
     if (!well_formed) return false;
     if (dot == std::string_view::npos) break;
     rest.remove_prefix(dot + 1);
   }
-  const bool number = std::all_of(label.begin(), label.end(), IsDigit) ||
+  const bool number = std::all_of(label.begin(), label.end(),
+                                  [](char c) { return ascii_isdigit(c); }) ||
                       label.starts_with("0x");
   return !number || IsAddress(AF_INET, host);
 }
@@ -95,10 +92,10 @@ bool IsPath(std::string_view path) {
   constexpr std::string_view kMarks = "-._~!$&'()*+,;=:@/";
   for (std::size_t i = 0; i < path.size(); ++i) {
     const char c = path[i];
-    if (IsLetterOrDigit(c) || kMarks.find(c) != std::string_view::npos)
-      continue;
+    if (ascii_isalnum(c) || kMarks.find(c) != std::string_view::npos) continue;
     const bool escape = c == '%' && path.size() - i > 2 &&
-                        IsHexDigit(path[i + 1]) && IsHexDigit(path[i + 2]);
+                        ascii_isxdigit(path[i + 1]) &&
+                        ascii_isxdigit(path[i + 2]);
     if (!escape) return false;
   }
   return true;

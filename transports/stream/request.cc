@@ -10,6 +10,7 @@
 #include <system_error>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "parlor/connector.h"
 #include "stream/http_head.h"
 
@@ -27,7 +28,7 @@ constexpr std::string_view kResume = "resume.";
 // way, up to what `Number` holds.
 template <typename Number>
 std::optional<Number> ReadNumber(std::string_view text) {
-  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  const auto is_digit = [](char c) { return absl::ascii_isdigit(c); };
   if (!std::all_of(text.begin(), text.end(), is_digit)) return std::nullopt;
   if (text.size() > 1 && text.front() == '0') return std::nullopt;
   Number number = 0;
