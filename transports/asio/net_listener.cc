@@ -110,7 +110,7 @@ class AsioListener final : public NetListener, private stream::LoopMember {
 class AsioListener::Client final : public stream::ServerOpening::Owner {
  public:
   Client(AsioListener& listener, const Tcp::endpoint& from)
-      : listener_(listener), from_(from) {}
+      : listener_(listener), address_(Written(from.address())) {}
 
   void Open(std::list<Client>::iterator place, Socket socket);
 
@@ -122,8 +122,12 @@ class AsioListener::Client final : public stream::ServerOpening::Owner {
                     std::unique_ptr<Connection> connection) override;
   void OnDone(stream::ServerOpening& opening) override;
 
+  Knock MakeKnock(const Request& request) const {
+    return {request, address_, listener_.options_.tls.has_value()};
+  }
+
   AsioListener& listener_;
-  Tcp::endpoint from_;
+  const std::string address_;
   std::list<Client>::iterator place_;
   std::unique_ptr<stream::ServerOpening> opening_;
 };
@@ -148,20 +152,14 @@ void AsioListener::Client::Open(std::list<Client>::iterator place,
 
 Verdict AsioListener::Client::OnKnock(const stream::ServerOpening& /*opening*/,
                                       const Request& request) {
-  const std::string address = Written(from_.address());
-  return listener_.handler_->OnKnock(
-      listener_.loop_.now(),
-      Knock{request, address, listener_.options_.tls.has_value()});
+  return listener_.handler_->OnKnock(listener_.loop_.now(), MakeKnock(request));
 }
 
 void AsioListener::Client::OnConnection(
     const stream::ServerOpening& /*opening*/, const Request& request,
     std::unique_ptr<Connection> connection) {
-  const std::string address = Written(from_.address());
-  listener_.handler_->OnConnection(
-      listener_.loop_.now(),
-      Knock{request, address, listener_.options_.tls.has_value()},
-      std::move(connection));
+  listener_.handler_->OnConnection(listener_.loop_.now(), MakeKnock(request),
+                                   std::move(connection));
 }
 
 void AsioListener::Client::OnDone(stream::ServerOpening& /*opening*/) {
