@@ -12,6 +12,7 @@
 #include <asio/ip/tcp.hpp>
 #include <asio/post.hpp>
 #include <asio/socket_base.hpp>
+#include <asio/system_error.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -97,19 +98,24 @@ void SocketStream::Dial::Start(const std::string& host, std::uint16_t port) {
     endpoints_.emplace_back(address, port);
     return TryNext();
   }
-  // Asio asks on a thread of its own, and answers on the loop's.
-  resolver_.async_resolve(
-      host, std::to_string(port), asio::ip::resolver_base::numeric_service,
-      [tether = stream_.tether_](const asio::error_code& /*error*/,
-                                 const Tcp::resolver::results_type& found) {
-        SocketStream* const stream = tether.owner();
-        if (stream == nullptr) return;
-        stream->loop_.BeginTurn();
-        for (const auto& entry : found) {
-          stream->dial_->endpoints_.push_back(entry.endpoint());
-        }
-        stream->dial_->TryNext();
-      });
+  // Asio asks on a thread of its own, and answers on the loop's. It throws when
+  // the system has no thread for it.
+  try {
+    resolver_.async_resolve(
+        host, std::to_string(port), asio::ip::resolver_base::numeric_service,
+        [tether = stream_.tether_](const asio::error_code& /*error*/,
+                                   const Tcp::resolver::results_type& found) {
+          SocketStream* const stream = tether.owner();
+          if (stream == nullptr) return;
+          stream->loop_.BeginTurn();
+          for (const auto& entry : found) {
+            stream->dial_->endpoints_.push_back(entry.endpoint());
+          }
+          stream->dial_->TryNext();
+        });
+  } catch (const asio::system_error&) {
+    TryNext();
+  }
 }
 
 void SocketStream::Dial::TryNext() {
