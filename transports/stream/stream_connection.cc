@@ -33,6 +33,10 @@ namespace {
 // a piece of its own in every queue.
 constexpr std::size_t kShareBytesMin = 1'024;
 
+FrameType FrameTypeOf(MessageKind kind) {
+  return kind == MessageKind::kText ? FrameType::kText : FrameType::kBinary;
+}
+
 class StreamConnection final : public Connection,
                                private LoopMember,
                                private ByteStream::Events {
@@ -102,6 +106,7 @@ class StreamConnection final : public Connection,
   SendResult SendState(MessageKind kind, std::span<const std::byte> bytes,
                        const Payload* payload);
   bool TakeReliable(std::size_t size);
+  std::size_t QueueHeader(FrameType type, Lane lane, std::size_t size);
   void QueueFrame(FrameType type, Lane lane, std::span<const std::byte> bytes);
   void QueueControl(FrameType type, std::span<const std::byte> bytes);
   void QueueClose(CloseCode code, std::string_view text);
@@ -203,8 +208,7 @@ SendResult StreamConnection::Send(Lane lane, MessageKind kind,
   if (lane == Lane::kState) return SendState(kind, bytes, nullptr);
   if (!TakeReliable(bytes.size())) return SendResult::kOverflow;
   const std::size_t before = queue_.wire_bytes();
-  QueueFrame(kind == MessageKind::kText ? FrameType::kText : FrameType::kBinary,
-             Lane::kReliable, bytes);
+  QueueFrame(FrameTypeOf(kind), Lane::kReliable, bytes);
   queue_.Count(static_cast<std::int64_t>(bytes.size() + kMessageOverhead) -
                static_cast<std::int64_t>(queue_.wire_bytes() - before));
   return SendResult::kQueued;
@@ -218,12 +222,8 @@ SendResult StreamConnection::Send(Lane lane, const Payload& payload) {
   if (state_ != State::kOpen) return SendResult::kClosed;
   if (lane == Lane::kState) return SendState(payload.kind(), bytes, &payload);
   if (!TakeReliable(bytes.size())) return SendResult::kOverflow;
-  std::array<std::byte, kHeaderMax> header;
-  const std::size_t size = codec_->WriteHeader(
-      payload.kind() == MessageKind::kText ? FrameType::kText
-                                           : FrameType::kBinary,
-      Lane::kReliable, bytes.size(), header);
-  queue_.Append(std::span(header).first(size));
+  const std::size_t size =
+      QueueHeader(FrameTypeOf(payload.kind()), Lane::kReliable, bytes.size());
   queue_.Append(payload);
   queue_.Count(static_cast<std::int64_t>(kMessageOverhead) -
                static_cast<std::int64_t>(size));
@@ -264,12 +264,18 @@ std::size_t StreamConnection::queued_bytes(Lane lane) const {
   return bytes;
 }
 
+// Returns how long the header is.
+std::size_t StreamConnection::QueueHeader(FrameType type, Lane lane,
+                                          std::size_t size) {
+  std::array<std::byte, kHeaderMax> header;
+  const std::size_t header_size = codec_->WriteHeader(type, lane, size, header);
+  queue_.Append(std::span(header).first(header_size));
+  return header_size;
+}
+
 void StreamConnection::QueueFrame(FrameType type, Lane lane,
                                   std::span<const std::byte> bytes) {
-  std::array<std::byte, kHeaderMax> header;
-  const std::size_t size =
-      codec_->WriteHeader(type, lane, bytes.size(), header);
-  queue_.Append(std::span(header).first(size));
+  QueueHeader(type, lane, bytes.size());
   if (codec_->masks()) {
     queue_.Append(bytes, [&](std::span<std::byte> part, std::size_t offset) {
       codec_->Mask(part, offset);
@@ -311,18 +317,14 @@ void StreamConnection::QueueWaiting() {
 void StreamConnection::QueueState() {
   newest_waiting_ = false;
   const std::size_t size = newest_.wire_bytes();
-  std::array<std::byte, kHeaderMax> header;
-  const std::size_t header_size = codec_->WriteHeader(
-      newest_kind_ == MessageKind::kText ? FrameType::kText
-                                         : FrameType::kBinary,
-      Lane::kState, size, header);
+  const std::size_t header_size =
+      QueueHeader(FrameTypeOf(newest_kind_), Lane::kState, size);
+  queue_.Count(-static_cast<std::int64_t>(header_size));
   if (codec_->masks()) {
     newest_.ForEach([&](std::span<std::byte> part, std::size_t offset) {
       codec_->Mask(part, offset);
     });
   }
-  queue_.Append(std::span(header).first(header_size));
-  queue_.Count(-static_cast<std::int64_t>(header_size));
   queue_.Splice(newest_);
   state_end_ = written_ + queue_.wire_bytes();
   state_counted_ = size + kMessageOverhead;
