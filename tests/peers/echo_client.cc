@@ -23,6 +23,7 @@
 #include "CLI/CLI.hpp"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "parlor/byte_io.h"
 #include "parlor/connection.h"
 #include "parlor/connector.h"
 #include "parlor/host/os_entropy.h"
@@ -68,8 +69,7 @@ void Obey(Connection& connection, const std::string& line) {
     const std::vector<std::byte> text = test::FromHex(words[2]);
     CloseCode code = 0;
     std::from_chars(words[1].data(), words[1].data() + words[1].size(), code);
-    connection.Close(code,
-                     {reinterpret_cast<const char*>(text.data()), text.size()});
+    connection.Close(code, AsText(text));
   } else if (words[0] == "abort") {
     connection.Abort();
   } else {

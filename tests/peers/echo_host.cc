@@ -27,6 +27,7 @@
 
 #include "CLI/CLI.hpp"
 #include "absl/strings/str_cat.h"
+#include "parlor/byte_io.h"
 #include "parlor/connection.h"
 #include "parlor/transports/net_listener.h"
 #include "parlor/transports/net_loop.h"
@@ -99,8 +100,7 @@ class EchoHost final : public NetListenerHandler, private ConnectionHandler {
 
   void OnMessage(TimePoint, Connection& connection, Lane, MessageKind kind,
                  std::span<const std::byte> bytes) override {
-    std::string_view text(reinterpret_cast<const char*>(bytes.data()),
-                          bytes.size());
+    std::string_view text = AsText(bytes);
     constexpr std::string_view kOrder = "do ";
     if (kind == MessageKind::kText && text.starts_with(kOrder)) {
       text.remove_prefix(kOrder.size());
@@ -118,7 +118,7 @@ class EchoHost final : public NetListenerHandler, private ConnectionHandler {
     } else if (verb == "abort") {
       connection.Abort();
     } else if (verb == "state") {
-      connection.Send(Lane::kState, MessageKind::kText, BytesOf(order));
+      connection.Send(Lane::kState, MessageKind::kText, AsBytes(order));
     } else if (verb == "flood") {
       const auto count = TakeNumber<int>(order);
       const std::vector<std::byte> bytes(TakeNumber<std::size_t>(order));

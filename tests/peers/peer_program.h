@@ -22,6 +22,7 @@
 
 #include "CLI/CLI.hpp"
 #include "absl/strings/str_cat.h"
+#include "parlor/byte_io.h"
 #include "parlor/connection.h"
 #include "parlor/transports/net_loop.h"
 #include "parlor/transports/stream_options.h"
@@ -34,10 +35,6 @@ inline void Say(std::string line) {
   line += '\n';
   std::fwrite(line.data(), 1, line.size(), stdout);
   std::fflush(stdout);
-}
-
-inline std::span<const std::byte> BytesOf(std::string_view text) {
-  return std::as_bytes(std::span(text));
 }
 
 inline std::string_view KindName(MessageKind kind) {
@@ -53,7 +50,7 @@ inline std::string_view SendResultName(SendResult result) {
 // "close <code> <us or peer> <refusal> <text, hexadecimal>"
 inline std::string Describe(const CloseEvent& event) {
   return absl::StrCat("close ", event.code, event.by_us ? " us " : " peer ",
-                      event.refusal, " ", test::Hex(BytesOf(event.text)));
+                      event.refusal, " ", test::Hex(AsBytes(event.text)));
 }
 
 // The options that both have.

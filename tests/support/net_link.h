@@ -8,15 +8,14 @@
 
 #include "parlor/connection.h"
 #include "parlor/connector.h"
-#include "parlor/limits.h"
 #include "parlor/random.h"
 #include "parlor/time.h"
 #include "parlor/transports/net_listener.h"
 #include "parlor/transports/request.h"
-#include "parlor/transports/stream_options.h"
 #include "support/connection_conformance.h"
 #include "support/loopback.h"
 #include "support/net_sides.h"
+#include "support/quiet_stream.h"
 
 namespace parlor::test {
 
@@ -30,14 +29,7 @@ class NetLink final : public NetListenerHandler {
 
   ConformanceEnds Connect(const ConformanceOptions& options,
                           ConnectionHandler* first, ConnectionHandler* second) {
-    StreamOptions stream;
-    stream.reliable_bytes_max = options.reliable_bytes_max;
-    stream.message_bytes_max = options.message_bytes_max;
-    stream.linger_ms = options.linger_ms;
-    // The suite's silences are its own.
-    stream.ping_ms = limits::kPingMs.ceiling;
-    stream.silence_ms = limits::kSilenceMs.ceiling;
-    sides_ = std::make_unique<NetSides>(kScheme, stream, *this);
+    sides_ = std::make_unique<NetSides>(kScheme, QuietStream(options), *this);
     ConformanceEnds ends;
     ends.first =
         sides_->connector().Connect(now_, {.room = 0, .players = 2},

@@ -7,29 +7,23 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <string>
 #include <utility>
 
-#include "parlor/check.h"
 #include "parlor/connection.h"
 #include "parlor/connector.h"
-#include "parlor/entropy.h"
-#include "parlor/limits.h"
-#include "parlor/transports/net_connector.h"
 #include "parlor/transports/net_listener.h"
-#include "parlor/transports/net_loop.h"
 #include "parlor/transports/request.h"
-#include "parlor/transports/stream_options.h"
 #include "support/loopback.h"
 #include "support/net_sides.h"
 #include "support/parity_world.h"
+#include "support/quiet_stream.h"
 
 namespace parlor::test {
 
 class NetWorld final : public ParityWorld, private NetListenerHandler {
  public:
   NetWorld(ParityHost& host, const ParityLimits& limits, NetScheme scheme)
-      : host_(host), sides_(scheme, StreamOptionsFor(limits), *this) {}
+      : host_(host), sides_(scheme, QuietStream(limits), *this) {}
 
   std::unique_ptr<Connection> Connect(const Hello& hello,
                                       ConnectionHandler* handler) override {
@@ -47,18 +41,6 @@ class NetWorld final : public ParityWorld, private NetListenerHandler {
   }
 
  private:
-  static StreamOptions StreamOptionsFor(const ParityLimits& limits) {
-    StreamOptions options;
-    options.reliable_bytes_max = limits.reliable_bytes_max;
-    options.message_bytes_max = limits.message_bytes_max;
-    options.linger_ms = limits.linger_ms;
-    // Memory has no pings, which would count towards a room's message rate:
-    // no script is that long.
-    options.ping_ms = limits::kPingMs.ceiling;
-    options.silence_ms = limits::kSilenceMs.ceiling;
-    return options;
-  }
-
   TimePoint next_alarm() override {
     return std::min(sides_.next_alarm(), host_.next_alarm());
   }

@@ -24,6 +24,7 @@
 #include "support/connection_conformance.h"
 #include "support/local_tls.h"
 #include "support/memory_stream.h"
+#include "support/quiet_stream.h"
 
 namespace parlor::test {
 
@@ -46,13 +47,7 @@ class StreamLink final : public stream::ServerOpening::Owner {
 
   ConformanceEnds Connect(const ConformanceOptions& options,
                           ConnectionHandler* first, ConnectionHandler* second) {
-    StreamOptions stream;
-    stream.reliable_bytes_max = options.reliable_bytes_max;
-    stream.message_bytes_max = options.message_bytes_max;
-    stream.linger_ms = options.linger_ms;
-    // The suite's silences are its own.
-    stream.ping_ms = limits::kPingMs.ceiling;
-    stream.silence_ms = limits::kSilenceMs.ceiling;
+    const StreamOptions stream = QuietStream(options);
     ConformanceEnds ends;
     ends.first = Open(stream, kFirst == First::kClient ? first : second);
     ends.second = std::move(accepted_);

@@ -160,6 +160,7 @@ TEST_P(NetConnectionTest, APeerThatFellSilentIsPingedThenDropped) {
   // What the client finds when it wakes: the ping, and the end.
   world_.turns.now = host_alone.now - 5 * kSecond;
   ASSERT_TRUE(world_.turns.Until([&] { return client->closed(); }));
+  EXPECT_EQ(client->pings, 1);
   EXPECT_EQ(client->code(), close_code::kDropped);
 }
 

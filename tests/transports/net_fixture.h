@@ -18,6 +18,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "parlor/byte_io.h"
 #include "parlor/connection.h"
 #include "parlor/connector.h"
 #include "parlor/entropy.h"
@@ -33,10 +34,6 @@
 namespace parlor::test {
 
 inline constexpr std::string_view kLocalhost = "127.0.0.1";
-
-inline std::span<const std::byte> AsBytes(std::string_view text) {
-  return std::as_bytes(std::span(text.data(), text.size()));
-}
 
 // A connection and what it heard.
 class NetEnd final : public ConnectionHandler {
@@ -68,8 +65,7 @@ class NetEnd final : public ConnectionHandler {
   void OnMessage(TimePoint, Connection&, Lane, MessageKind,
                  std::span<const std::byte> bytes) override {
     ++messages;
-    const std::string_view text(reinterpret_cast<const char*>(bytes.data()),
-                                bytes.size());
+    const std::string_view text = AsText(bytes);
     last = text;
     if (on_message) on_message(text);
   }

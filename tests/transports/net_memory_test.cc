@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "parlor/byte_io.h"
 #include "parlor/connection.h"
 #include "parlor/connector.h"
 #include "parlor/entropy.h"
@@ -99,7 +100,7 @@ TEST_P(NetMemoryTest, AnIdleSeatTakes2KiBAtMost) {
     const std::size_t before = seats.size();
     ASSERT_TRUE(world_.turns.Until([&] { return seats.size() > before; }));
     ASSERT_EQ(seats.seat(before).Send(Lane::kReliable, MessageKind::kText,
-                                      test::AsBytes("welcome")),
+                                      AsBytes("welcome")),
               SendResult::kQueued);
     world_.turns.Settle();
     answer.clear();

@@ -76,7 +76,7 @@ class Parity : public testing::TestWithParam<Row> {
       SCOPED_TRACE(testing::Message() << "PARLOR_SEED=" << seed);
       const std::vector<std::string> expected = run(seed, OneThread);
       const std::vector<std::string> actual = run(seed, GetParam().make_world);
-      ASSERT_EQ(expected == actual, true) << Difference(expected, actual);
+      ASSERT_TRUE(expected == actual) << Difference(expected, actual);
       events += actual.size();
     }
     EXPECT_GT(events, count * 60) << "the scripts do not do much";

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "asio/asio_loop.h"
+#include "parlor/byte_io.h"
 #include "parlor/transports/net_loop.h"
 #include "stream/byte_stream.h"
 #include "support/net_turns.h"
@@ -27,10 +28,6 @@ using stream::IoResult;
 using stream::IoStatus;
 using test::NetTurns;
 using test::RawSocket;
-
-Bytes AsBytes(std::string_view text) {
-  return std::as_bytes(std::span(text.data(), text.size()));
-}
 
 // Reads `read_max` bytes an event, and keeps what it heard.
 class Reader final : public stream::ByteStream::Events {
@@ -62,8 +59,7 @@ class Reader final : public stream::ByteStream::Events {
     std::array<std::byte, 65536> buffer;
     const IoResult result = stream->Read(std::span(buffer).first(read_max));
     if (result.status == IoStatus::kOk) {
-      received.append(reinterpret_cast<const char*>(buffer.data()),
-                      result.bytes);
+      received += AsText(std::span(buffer).first(result.bytes));
     } else if (result.status != IoStatus::kBlocked) {
       ended = result.status;
       stream->WantRead(false);
