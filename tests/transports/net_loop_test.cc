@@ -115,7 +115,9 @@ TEST(NetLoop, ManyThreadsPostToManyLoops) {
   std::vector<std::thread> runners, posters;
   for (std::size_t i = 0; i < ran.size(); ++i) {
     loops.push_back(std::make_unique<NetLoop>());
-    runners.emplace_back([&, i] { loops[i]->Run(); });
+  }
+  for (const auto& loop : loops) {
+    runners.emplace_back([&loop] { loop->Run(); });
   }
   for (int poster = 0; poster < 2; ++poster) {
     posters.emplace_back([&] {
