@@ -43,7 +43,9 @@ class HandlerAllocator {
   using value_type = T;
 
   explicit HandlerAllocator(HandlerMemory& memory) : memory_(&memory) {}
+  // Asio rebinds an allocator to the type it allocates by this conversion.
   template <class U>
+  // NOLINTNEXTLINE(google-explicit-constructor)
   HandlerAllocator(const HandlerAllocator<U>& other) : memory_(other.memory_) {}
 
   T* allocate(std::size_t count) {
