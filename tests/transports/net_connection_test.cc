@@ -313,6 +313,38 @@ TEST_P(NetConnectionTest, RunsOnThreads) {
   EXPECT_GE(rounds.load(), kRounds);
 }
 
+// Inside a turn: everyone else on the loop would have been silent for too long.
+TEST_P(NetConnectionTest, AWrongClockInACallbackDropsNobody) {
+  world_.Listen();
+  const auto first = world_.Connect();
+  const auto second = world_.Connect();
+  const TimePoint turn = world_.turns.now;
+  std::unique_ptr<NetEnd> third;
+  first->on_message = [&](std::string_view) {
+    world_.turns.now = turn + 30 * kSecond;  // as Dial understands it
+    third = world_.Dial();
+    world_.turns.now = turn;
+    EXPECT_EQ(world_.client_loop.now(), turn);
+  };
+  ASSERT_EQ(world_.host.ends.front()->Send("x"), SendResult::kQueued);
+  ASSERT_TRUE(world_.turns.Until([&] { return third && third->opens == 1; }));
+  EXPECT_FALSE(first->closed());
+  EXPECT_FALSE(second->closed());
+}
+
+TEST_P(NetConnectionTest, BetweenTurnsTheTimeRisesAndNeverFalls) {
+  RawSocket listener = RawSocket::Listen();
+  const std::string url = world_.Url(listener.port());
+  const TimePoint start = world_.turns.now;
+  world_.turns.Settle();
+  world_.turns.now = start + 30 * kSecond;
+  const auto first = world_.Dial(url);
+  EXPECT_EQ(world_.client_loop.now(), start + 30 * kSecond);
+  world_.turns.now = start;
+  const auto second = world_.Dial(url);
+  EXPECT_EQ(world_.client_loop.now(), start + 30 * kSecond);
+}
+
 TEST(NetConnector, SaysWhatIsWrong) {
   NetWorld world(kWs);
   const auto make = [&](std::string_view url) {

@@ -103,7 +103,9 @@ void AsioLoop::BeginTurn() {
   RequestTurnEnd();
 }
 
-void AsioLoop::AdvanceTo(TimePoint now) { set_now(std::max(now, this->now())); }
+void AsioLoop::AdvanceTo(TimePoint now) {
+  if (!in_turn_) set_now(std::max(now, this->now()));
+}
 
 stream::MaskKeys& AsioLoop::mask_keys(Entropy& entropy) {
   for (const Masking& row : masking_) {

@@ -40,8 +40,9 @@ class AsioLoop final : public stream::StreamLoop {
   // Every handler's first call.
   void BeginTurn();
 
-  // For calls from outside of turns that are told the time: `now` does not
-  // fall, and deadlines do not start in the past.
+  // For calls that are told the time. Between two turns it rises to `now`, so
+  // that deadlines do not start in the past, and does not fall. Inside a turn
+  // it stands: one caller's wrong clock would make the alarms of others due.
   void AdvanceTo(TimePoint now);
 
   // The masking keys of clients that live on this loop; one row a source, of

@@ -34,6 +34,17 @@ struct NetConnectorOptions {
 // is OnClose(1006), one that refuses OnClose(1006, refusal). A name is looked
 // up anew for each connection, and its addresses are tried in turn. `loop` and
 // `entropy` outlive the connector and its connections.
+//
+// Names are looked up by a thread of Asio's, one for each loop and one name
+// after the other (getaddrinfo, which nothing can interrupt): behind a resolver
+// that hangs the later ones wait, and their connections end when handshake_ms
+// is over. The destruction of the loop waits for the look-up that is running.
+// Where that matters, use numeric addresses: they need none.
+//
+// Connect's `now` is the loop's clock: what was given to Poll, or the system's
+// steady clock under Run. Inside a turn (in a callback or a task) the time of
+// the turn counts, whatever `now` says; between two turns an earlier `now` than
+// the loop's counts as the loop's.
 absl::StatusOr<std::unique_ptr<Connector>> MakeNetConnector(
     NetLoop& loop, Entropy& entropy, std::string_view url,
     const NetConnectorOptions& options = {});
