@@ -494,6 +494,19 @@ TEST_F(StreamConnectionTest, CloseReadsOnAndEndsBehindTheAnswer) {
   EXPECT_EQ(loop_.draining(), 0u);
 }
 
+TEST_F(StreamConnectionTest, CloseFlushesTheNewestStateBehindAnOlderOne) {
+  memory_.buffer_bytes = 1'024;
+  Serve();
+  Send(std::string(1'500, 'f'));
+  Send("older", Lane::kState);
+  Settle();
+  Send("newest", Lane::kState);
+  connection_->Close(4000, "");
+  Settle();
+  EXPECT_EQ(HearAll(), Binary(std::string(1'500, 'f')) + State("older") +
+                           State("newest") + CloseFrame(4000));
+}
+
 TEST_F(StreamConnectionTest, ACloseThatIsNotAnsweredEndsWithTheLinger) {
   Serve();
   Settle();
@@ -523,6 +536,54 @@ TEST_F(StreamConnectionTest, ThePeersCloseIsHeardAtItsFrameAndAnswered) {
   Settle();
   EXPECT_EQ(loop_.draining(), 0u);
 }
+
+// The peer's end is read at once, and means only that it says no more.
+TEST_F(StreamConnectionTest, AClosedPeerThatEndsGetsTheBacklogAndOurClose) {
+  memory_.buffer_bytes = 1'024;
+  Serve();
+  Send(std::string(3'000, 'x'));
+  Settle();
+  peer_->Say(CloseFrame(4000));
+  peer_->End();
+  Settle();
+  EXPECT_THAT(Take(), ElementsAre("open", "close 4000"));
+  EXPECT_EQ(loop_.draining(), 1u);
+  EXPECT_EQ(HearAll(), Binary(std::string(3'000, 'x')) + CloseFrame(4000));
+  EXPECT_TRUE(peer_->ended());
+  EXPECT_EQ(loop_.draining(), 0u);
+}
+
+struct CloseBehind {
+  const char* name;
+  bool queued;  // our close frame, when the peer's comes
+};
+
+class StreamCloseBehind : public StreamConnectionTest,
+                          public testing::WithParamInterface<CloseBehind> {};
+
+TEST_P(StreamCloseBehind, ABacklogArrivesThoughThePeerClosesToo) {
+  memory_.buffer_bytes = 1'024;
+  Serve();
+  Settle();
+  Send(std::string(3'000, 'x'));
+  if (!GetParam().queued) Settle();  // the stream blocks before we close
+  connection_->Close(4000, "ours");
+  Settle();
+  peer_->Say(CloseFrame(4001, "theirs"));
+  Settle();
+  EXPECT_THAT(Take(), ElementsAre("open", "close 4000 by us"));
+  EXPECT_EQ(HearAll(),
+            Binary(std::string(3'000, 'x')) + CloseFrame(4000, "ours"));
+  EXPECT_TRUE(peer_->ended());
+  EXPECT_FALSE(peer_->lost());
+}
+
+INSTANTIATE_TEST_SUITE_P(Frames, StreamCloseBehind,
+                         testing::Values(CloseBehind{"queued", true},
+                                         CloseBehind{"waiting", false}),
+                         [](const auto& row) {
+                           return std::string(row.param.name);
+                         });
 
 TEST_F(StreamConnectionTest, AnAnsweredCloseDoesNotWaitForEverForThePeersEnd) {
   Serve();
