@@ -368,6 +368,38 @@ TEST_F(StreamConnectionTest, AReliableLaneThatIsFullIsTooSlow) {
   EXPECT_THAT(Take(), ElementsAre("close 1011 by us"));
 }
 
+TEST_F(StreamConnectionTest, AReliableLaneTakesExactlyItsLimit) {
+  Serve();
+  const std::size_t half = options_.reliable_bytes_max / 2;
+  EXPECT_EQ(Send(std::string(half - kMessageOverhead, 'x')),
+            SendResult::kQueued);
+  EXPECT_EQ(Send(std::string(half - kMessageOverhead, 'x')),
+            SendResult::kQueued);
+  EXPECT_EQ(connection_->queued_bytes(Lane::kReliable),
+            options_.reliable_bytes_max);
+}
+
+TEST_F(StreamConnectionTest, AReliableLaneTakesNoByteMoreThanItsLimit) {
+  Serve();
+  const std::size_t half = options_.reliable_bytes_max / 2;
+  EXPECT_EQ(Send(std::string(half - kMessageOverhead, 'x')),
+            SendResult::kQueued);
+  EXPECT_EQ(Send(std::string(half - kMessageOverhead + 1, 'x')),
+            SendResult::kOverflow);
+}
+
+TEST_F(StreamConnectionTest, TheHandshakesAnswerIsNoPartOfTheLane) {
+  Serve(std::string(600, 'a'));
+  EXPECT_EQ(connection_->queued_bytes(Lane::kReliable), 0u);
+  EXPECT_EQ(
+      Send(std::string(options_.reliable_bytes_max - kMessageOverhead, 'x')),
+      SendResult::kQueued);
+  Settle();
+  EXPECT_EQ(HearAll().size(),
+            600 + 4 + options_.reliable_bytes_max - kMessageOverhead);
+  EXPECT_EQ(connection_->queued_bytes(Lane::kReliable), 0u);
+}
+
 TEST_F(StreamConnectionTest, TooSlowIsOverWhenTheLingerIs) {
   memory_.buffer_bytes = 4 * 1024;
   Serve();
@@ -388,6 +420,20 @@ TEST_F(StreamConnectionTest, TheStateLaneKeepsTheNewestForASlowReader) {
   }
   EXPECT_EQ(connection_->queued_bytes(Lane::kState), 3 + kMessageOverhead);
   EXPECT_THAT(HearAll(), EndsWith("f" + State("999")));
+  EXPECT_EQ(connection_->queued_bytes(Lane::kState), 0u);
+}
+
+TEST_F(StreamConnectionTest, AStateMessageCountsTheSameWaitingAndOnItsWay) {
+  memory_.buffer_bytes = 1'024;
+  Serve();
+  Send(std::string(3'000, 's'), Lane::kState);
+  EXPECT_EQ(connection_->queued_bytes(Lane::kState), 3'000 + kMessageOverhead);
+  Settle();
+  EXPECT_EQ(connection_->queued_bytes(Lane::kState), 3'000 + kMessageOverhead);
+  Send("newest", Lane::kState);
+  EXPECT_EQ(connection_->queued_bytes(Lane::kState),
+            3'000 + 6 + 2 * kMessageOverhead);
+  HearAll();
   EXPECT_EQ(connection_->queued_bytes(Lane::kState), 0u);
 }
 
@@ -450,6 +496,37 @@ TEST_F(StreamConnectionTest, WritableComesOnceTheQueueIsHalfEmpty) {
     peer_->Hear();
     Settle();
   }
+  EXPECT_THAT(Take(), ElementsAre("writable"));
+}
+
+TEST_F(StreamConnectionTest, WritableComesOnlyAfterMoreThanHalf) {
+  Serve();
+  Settle();
+  const std::size_t half = options_.reliable_bytes_max / 2 - kMessageOverhead;
+  Take();
+  Send(std::string(half, 'x'));
+  Settle();
+  EXPECT_THAT(Take(), IsEmpty());
+  Send(std::string(half + 1, 'x'));
+  Settle();
+  EXPECT_THAT(Take(), ElementsAre("writable"));
+}
+
+TEST_F(StreamConnectionTest, WritableComesAtExactlyHalf) {
+  memory_.buffer_bytes = 2'004;  // the first frame, and no more
+  Serve();
+  Settle();
+  Take();
+  const std::string text(2'000, 'p');
+  const auto bytes = AsBytes(text);
+  // Shared, so that it is a piece of its own and the count stays exact.
+  connection_->Send(
+      Lane::kReliable,
+      Payload(MessageKind::kBinary, std::vector(bytes.begin(), bytes.end())));
+  const std::size_t half = options_.reliable_bytes_max / 2;
+  Send(std::string(half - kMessageOverhead, 'x'));
+  Settle();
+  EXPECT_EQ(connection_->queued_bytes(Lane::kReliable), half);
   EXPECT_THAT(Take(), ElementsAre("writable"));
 }
 
