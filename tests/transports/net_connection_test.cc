@@ -164,6 +164,55 @@ TEST_P(NetConnectionTest, APeerThatFellSilentIsPingedThenDropped) {
   EXPECT_EQ(client->code(), close_code::kDropped);
 }
 
+// A loop that was not turned for a while (a game that loads, a host's long
+// task) finds what came in time beside deadlines that are over.
+TEST_P(NetConnectionTest, ALateLoopHearsWhatCameInTime) {
+  world_.Listen();
+  const auto client = world_.Connect();
+  world_.turns.Settle();
+  const NetEnd& host = *world_.host.ends.back();
+  test::NetTurns client_alone{&world_.client_loop};
+  client_alone.now = world_.turns.now;
+  for (int i = 0; i < 19; ++i) {
+    client->Send("alive");
+    client_alone.Advance(kSecond);
+  }
+  test::NetTurns host_alone{&world_.host_loop};
+  host_alone.now = client_alone.now + kSecond;
+  ASSERT_TRUE(host_alone.Until([&] { return host.messages == 19; }));
+  EXPECT_FALSE(host.closed());
+}
+
+TEST_P(NetConnectionTest, ALateLoopHearsACloseThatCameInTime) {
+  world_.Listen();
+  const auto client = world_.Connect();
+  world_.turns.Settle();
+  const NetEnd& host = *world_.host.ends.back();
+  client->Send("last");
+  client->connection->Close(close_code::kNormal, "");
+  test::NetTurns client_alone{&world_.client_loop};
+  client_alone.now = world_.turns.now;
+  client_alone.Settle();
+  world_.turns.now += std::chrono::hours(1);
+  ASSERT_TRUE(world_.turns.Until([&] { return host.closed(); }));
+  EXPECT_EQ(host.last, "last");
+  EXPECT_EQ(host.code(), close_code::kNormal);
+}
+
+TEST_P(NetConnectionTest, ALateLoopPingsBeforeItGivesUp) {
+  world_.Listen();
+  const auto client = world_.Connect();
+  world_.turns.Settle();
+  // Both stood still for an hour, and nobody had anything to say.
+  world_.turns.Advance(std::chrono::hours(1));
+  EXPECT_FALSE(client->closed());
+  EXPECT_FALSE(world_.host.ends.back()->closed());
+  EXPECT_EQ(client->pings, 1);
+  client->Send("still here");
+  ASSERT_TRUE(world_.turns.Until(
+      [&] { return world_.host.ends.back()->last == "still here"; }));
+}
+
 TEST_P(NetConnectionTest, PingsKeepAnIdleConnection) {
   world_.Listen();
   const auto client = world_.Connect();
@@ -343,36 +392,56 @@ TEST_P(NetConnectionTest, BetweenTurnsTheTimeRisesAndNeverFalls) {
   world_.turns.now = start;
   const auto second = world_.Dial(url);
   EXPECT_EQ(world_.client_loop.now(), start + 30 * kSecond);
-}
 
-TEST(NetConnector, SaysWhatIsWrong) {
-  NetWorld world(kWs);
-  const auto make = [&](std::string_view url) {
-    return MakeNetConnector(world.client_loop, world.entropy, url,
-                            world.connecting);
-  };
-  EXPECT_THAT(make("http://h"), StatusIs(absl::StatusCode::kInvalidArgument,
-                                         testing::HasSubstr("ws://")));
-  world.connecting.stream.ping_ms = 0;
-  EXPECT_THAT(make("ws://h"), StatusIs(absl::StatusCode::kInvalidArgument,
-                                       testing::HasSubstr("ping_ms")));
-  // An idle connection would be dropped without having been asked.
-  world.connecting.stream.ping_ms = world.connecting.stream.silence_ms;
-  EXPECT_THAT(make("ws://h"),
-              StatusIs(absl::StatusCode::kInvalidArgument,
-                       testing::HasSubstr("is not below silence_ms, 20000")));
-}
+  TEST(NetListener, ALateLoopLetsInWhoAskedInTime) {
+    for (const test::NetScheme& scheme : {test::kWs, test::kTcp}) {
+      SCOPED_TRACE(scheme.name);
+      test::NetWorld world(scheme);
+      world.Listen();
+      const auto client = world.Dial();
+      test::NetTurns client_alone{&world.client_loop};
+      client_alone.now = world.turns.now;
+      test::NetTurns host_alone{&world.host_loop};
+      host_alone.now = world.turns.now;
+      client_alone.Settle();
+      // It accepts, and stands still before it reads.
+      while (world.host_loop.Poll(host_alone.now, 1) == 0) {
+      }
+      ASSERT_TRUE(world.host.targets.empty());
+      client_alone.Settle();
+      host_alone.now += 11 * kSecond;
+      ASSERT_TRUE(host_alone.Until([&] { return !world.host.ends.empty(); }));
+    }
+  }
 
-// A certificate of an authority that the client does not know.
-TEST(NetConnector, VerifiesByDefault) {
-  NetWorld world(kWss);
-  world.Listen();
-  world.connecting.tls.reset();
-  const auto client = world.Dial();
-  ASSERT_TRUE(world.turns.Until([&] { return client->closed(); }));
-  EXPECT_EQ(client->code(), close_code::kDropped);
-  EXPECT_TRUE(world.host.targets.empty());
-}
+  TEST(NetConnector, SaysWhatIsWrong) {
+    NetWorld world(kWs);
+    const auto make = [&](std::string_view url) {
+      return MakeNetConnector(world.client_loop, world.entropy, url,
+                              world.connecting);
+    };
+    EXPECT_THAT(make("http://h"), StatusIs(absl::StatusCode::kInvalidArgument,
+                                           testing::HasSubstr("ws://")));
+    world.connecting.stream.ping_ms = 0;
+    EXPECT_THAT(make("ws://h"), StatusIs(absl::StatusCode::kInvalidArgument,
+                                         testing::HasSubstr("ping_ms")));
+    // An idle connection would be dropped without having been asked.
+    world.connecting.stream.ping_ms = world.connecting.stream.silence_ms;
+    EXPECT_THAT(make("ws://h"),
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         testing::HasSubstr("is not below silence_ms, 20000")));
+  }
+
+  // A certificate of an authority that the client does not know.
+  TEST(NetConnector, VerifiesByDefault) {
+    NetWorld world(kWss);
+    world.Listen();
+    world.connecting.tls.reset();
+    const auto client = world.Dial();
+    ASSERT_TRUE(world.turns.Until([&] { return client->closed(); }));
+    EXPECT_EQ(client->code(), close_code::kDropped);
+    EXPECT_TRUE(world.host.targets.empty());
+  }
 
 }  // namespace
 }  // namespace parlor

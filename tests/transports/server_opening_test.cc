@@ -307,6 +307,17 @@ TEST_F(ServerOpeningTest, AClientThatEndsOrVanishesIsNone) {
   }
 }
 
+// Refused clients that stay hold a descriptor each.
+TEST_F(ServerOpeningTest, OfTooManyWhoWereRefusedTheOldestIsDropped) {
+  std::vector<std::unique_ptr<RawClient>> clients;
+  for (int i = 0; i < 1'025; ++i) {
+    clients.push_back(std::make_unique<RawClient>(Knock()));
+    clients.back()->Say("no request\r\n\r\n");
+    RunFor(1);
+  }
+  EXPECT_EQ(server_loop_.draining(), 1'024u);
+}
+
 TEST_F(ServerOpeningTest, DestroyingItCutsTheClientOff) {
   RawClient client(Knock());
   client.Say(kHead.substr(0, 20));

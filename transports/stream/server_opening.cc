@@ -36,21 +36,33 @@ ServerOpening::~ServerOpening() {
   if (parts_.stream != nullptr) parts_.stream->Reset();
 }
 
-void ServerOpening::OnReadable() {
+// Time is up, by a loop that may not have been turned for a while: a request
+// that came in time is there to be read, and counts.
+void ServerOpening::OnAlarm() {
+  if (Receive()) CutOff();
+}
+
+// Whether it is still to be decided; if not, this object may be gone.
+bool ServerOpening::Receive() {
   const std::span<std::byte> buffer = loop().read_buffer();
   const IoResult result = parts_.stream->Read(buffer);
-  if (result.status == IoStatus::kBlocked) return;
-  // A client that ends before it has asked is none.
-  if (result.status != IoStatus::kOk) return CutOff();
+  if (result.status == IoStatus::kBlocked) return true;
+  if (result.status != IoStatus::kOk) {
+    CutOff();  // a client that ends before it has asked is none
+    return false;
+  }
   std::span<std::byte> input = buffer.first(result.bytes);
   switch (parts_.handshake->Feed(input)) {
     case ServerHandshake::Progress::kMore:
-      return;
+      return true;
     case ServerHandshake::Progress::kFailed:
-      return Refuse({.status = parts_.handshake->failure()});
+      Refuse({.status = parts_.handshake->failure()});
+      break;
     case ServerHandshake::Progress::kRequest:
-      return Decide(input);
+      Decide(input);
+      break;
   }
+  return false;
 }
 
 void ServerOpening::Decide(std::span<const std::byte> unread) {

@@ -52,11 +52,12 @@ class ServerOpening final : private LoopMember, private ByteStream::Events {
   ~ServerOpening() override;
 
  private:
-  void OnReadable() override;
+  void OnReadable() override { Receive(); }
   void OnWritable() override {}  // never asked for
   void OnTurnEnd() override {}   // nor this
-  void OnAlarm() override { CutOff(); }
+  void OnAlarm() override;
 
+  bool Receive();
   // Each ends with OnDone: nothing of this object may be touched behind it.
   void Decide(std::span<const std::byte> unread);
   void Accept(std::string_view protocol, std::span<const std::byte> unread);

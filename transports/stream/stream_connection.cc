@@ -86,6 +86,7 @@ class StreamConnection final : public Connection,
 
   // These answer whether the link still stands. After false nothing of this
   // object may be touched: OnClose has come, and it may be gone.
+  bool Receive();
   bool Process(std::span<std::byte> input);
   bool FeedHandshake(std::span<std::byte>& input);
   bool Decode(std::span<std::byte> input);
@@ -102,6 +103,11 @@ class StreamConnection final : public Connection,
   void StartClock();
   void SetNextAlarm();
   void CheckLiveness();
+  // A ping is on its way, and nothing was heard since.
+  bool unanswered() const { return pinged_at_ > last_heard_; }
+  TimePoint PingDeadline() const {
+    return pinged_at_ + (options_.silence_ms - options_.ping_ms) * kMillisecond;
+  }
 
   SendResult SendState(MessageKind kind, std::span<const std::byte> bytes,
                        const Payload* payload);
@@ -140,6 +146,7 @@ class StreamConnection final : public Connection,
   std::vector<std::byte> pong_;
 
   TimePoint last_heard_{};
+  TimePoint pinged_at_ = TimePoint::min();
   TimePoint close_deadline_ = kNever;
   CloseEvent event_;
   std::string event_text_;
@@ -152,7 +159,6 @@ class StreamConnection final : public Connection,
   bool unreadable_ = false;     // the peer broke a rule: its bytes mean nothing
   bool newest_waiting_ = false;
   bool pong_waiting_ = false;
-  bool pinged_ = false;         // and nothing was heard since
   bool above_half_ = false;     // OnWritable is due below
   bool write_blocked_ = false;  // OnWritable of the stream comes
   bool write_lost_ = false;     // reading will tell how the link ended
@@ -408,20 +414,15 @@ void StreamConnection::UpdateReading() {
   stream_->WantRead(may_read);
 }
 
-void StreamConnection::OnReadable() {
+void StreamConnection::OnReadable() { Receive(); }
+
+bool StreamConnection::Receive() {
   const std::span<std::byte> buffer = loop().read_buffer();
   const IoResult result = stream_->Read(buffer);
-  switch (result.status) {
-    case IoStatus::kBlocked:
-      return;
-    case IoStatus::kEnd:
-    case IoStatus::kLost:
-      LinkLost();
-      return;
-    case IoStatus::kOk:
-      last_heard_ = loop().now();
-      Process(buffer.first(result.bytes));
-  }
+  if (result.status == IoStatus::kBlocked) return true;
+  if (result.status != IoStatus::kOk) return LinkLost();
+  last_heard_ = loop().now();
+  return Process(buffer.first(result.bytes));
 }
 
 bool StreamConnection::Process(std::span<std::byte> input) {
@@ -592,29 +593,40 @@ void StreamConnection::SetNextAlarm() {
   } else if (state_ == State::kClosing) {
     SetAlarm(close_deadline_);
   } else {
-    SetAlarm(last_heard_ +
-             (pinged_ ? options_.silence_ms : options_.ping_ms) * kMillisecond);
+    SetAlarm(unanswered() ? PingDeadline()
+                          : last_heard_ + options_.ping_ms * kMillisecond);
   }
 }
 
+// Time is up, by a loop that may not have been turned for a while: what came in
+// time is there to be read, and counts.
 void StreamConnection::OnAlarm() {
   if (stream_ == nullptr) return;
   if (opening_ == nullptr && state_ == State::kOpen) return CheckLiveness();
-  // The handshake's time is up, or the linger's.
+  const bool opening = opening_ != nullptr;
+  if (!Receive()) return;
+  if (stream_ == nullptr) return;  // aborted in there
+  if (opening && opening_ == nullptr) return;
   stream_->Reset();
   LinkLost();
 }
 
 void StreamConnection::CheckLiveness() {
-  if (!reading_) last_heard_ = loop().now();
-  const Duration silent = loop().now() - last_heard_;
-  if (silent >= options_.silence_ms * kMillisecond) {
-    stream_->Reset();
-    LinkLost();
-    return;
-  }
-  pinged_ = silent >= options_.ping_ms * kMillisecond;
-  if (pinged_) {
+  const TimePoint now = loop().now();
+  if (!reading_) last_heard_ = now;
+  if (unanswered()) {
+    // It had as long to answer as the two limits are apart, however late the
+    // ping was.
+    if (now >= PingDeadline()) {
+      if (!Receive() || stream_ == nullptr) return;
+      if (last_heard_ < now) {
+        stream_->Reset();
+        LinkLost();
+        return;
+      }
+    }
+  } else if (now - last_heard_ >= options_.ping_ms * kMillisecond) {
+    pinged_at_ = now;
     QueueControl(FrameType::kPing, {});
     Schedule();
     // Idle: what was kept for a busy time is of no use.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "parlor/check.h"
+#include "parlor/limits.h"
 #include "parlor/time.h"
 #include "stream/byte_stream.h"
 #include "stream/segments.h"
@@ -20,6 +21,12 @@ constexpr std::size_t kReadBufferBytes = 64 * 1024;
 // Enough for 8,192 connections that all have something to say in one turn (the
 // default caps of a host), so that a steady load allocates nothing.
 constexpr std::size_t kKeptBytesMax = 8'192 * kSmallSegmentBytes;
+
+// Streams that drain hold descriptors, and a client that was refused holds its
+// own as long as it likes, up to the deadline: as many as may wait to be let in
+// by default. Ours.
+constexpr std::size_t kDrainsMax =
+    static_cast<std::size_t>(limits::kUnseated.fallback);
 
 }  // namespace
 
@@ -90,6 +97,7 @@ StreamLoop::~StreamLoop() {
 
 void StreamLoop::Drain(std::unique_ptr<ByteStream> stream, Segments rest,
                        TimePoint deadline) {
+  if (drains_.size() >= kDrainsMax) drains_.pop_front();
   drains_.push_back(
       std::make_unique<Draining>(*this, std::move(stream), std::move(rest)));
   drains_.back()->Start(std::prev(drains_.end()), deadline);

@@ -87,6 +87,7 @@ class StreamLoop {
   // direction, reads and discards until the peer has ended too, and gives up at
   // `deadline`. Closing with unread input would reset the link and lose what
   // was written last. No event of the stream comes to anyone else any more.
+  // When too many drain, the one that has drained longest is dropped.
   void Drain(std::unique_ptr<ByteStream> stream, Segments rest,
              TimePoint deadline);
   std::size_t draining() const { return drains_.size(); }
