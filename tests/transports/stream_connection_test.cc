@@ -267,6 +267,17 @@ TEST_F(StreamConnectionTest, CloseWaitsForTheHandshakeAsLongAsItLingers) {
   EXPECT_THAT(Take(), ElementsAre("close 4000 by us"));
 }
 
+TEST_F(StreamConnectionTest, CloseDoesNotGiveTheHandshakeMoreTime) {
+  options_.linger_ms = 3 * options_.handshake_ms;
+  Call();
+  Advance(milliseconds(options_.handshake_ms - 2));
+  connection_->Close(4000, "");
+  Advance(milliseconds(1));
+  EXPECT_THAT(Take(), IsEmpty());
+  Advance(milliseconds(1));
+  EXPECT_THAT(Take(), ElementsAre("close 4000 by us"));
+}
+
 // ---- Liveness.
 
 TEST_F(StreamConnectionTest, PingsWhenNothingWasHeardAndGivesUpAfterSilence) {
@@ -281,6 +292,19 @@ TEST_F(StreamConnectionTest, PingsWhenNothingWasHeardAndGivesUpAfterSilence) {
   EXPECT_THAT(Take(), ElementsAre("close 1006"));
   peer_->Hear();
   EXPECT_TRUE(peer_->lost());
+}
+
+TEST_F(StreamConnectionTest, AClientPingsWhenNothingWasHeardSinceItWasLetIn) {
+  options_.handshake_ms = 3 * options_.ping_ms;
+  Call();
+  Advance(seconds(1));
+  peer_->Say("o");
+  Settle();
+  EXPECT_EQ(peer_->Hear(), "hello");
+  Advance(milliseconds(options_.ping_ms - 1));
+  EXPECT_EQ(peer_->Hear(), "");
+  Advance(milliseconds(1));
+  EXPECT_EQ(peer_->Hear(), Ping());
 }
 
 TEST_F(StreamConnectionTest, AnythingHeardIsLife) {
@@ -316,6 +340,18 @@ TEST_F(StreamConnectionTest, SilenceCountsOnlyWhileSomebodyListens) {
   EXPECT_TRUE(connection_->is_open());
   Advance(milliseconds(1));
   EXPECT_FALSE(connection_->is_open());
+}
+
+TEST_F(StreamConnectionTest, SilenceBeginsAnewWhenListeningDoes) {
+  Serve();
+  Advance(milliseconds(options_.ping_ms - 2));
+  connection_->SetHandler(nullptr);
+  Advance(milliseconds(1));
+  connection_->SetHandler(&heard_);
+  Advance(milliseconds(options_.ping_ms - 1));
+  EXPECT_EQ(peer_->Hear(), "");
+  Advance(milliseconds(1));
+  EXPECT_EQ(peer_->Hear(), Ping());
 }
 
 TEST_F(StreamConnectionTest, APingIsAnsweredWithItsPayload) {
