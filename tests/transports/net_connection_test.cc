@@ -392,56 +392,57 @@ TEST_P(NetConnectionTest, BetweenTurnsTheTimeRisesAndNeverFalls) {
   world_.turns.now = start;
   const auto second = world_.Dial(url);
   EXPECT_EQ(world_.client_loop.now(), start + 30 * kSecond);
+}
 
-  TEST(NetListener, ALateLoopLetsInWhoAskedInTime) {
-    for (const test::NetScheme& scheme : {test::kWs, test::kTcp}) {
-      SCOPED_TRACE(scheme.name);
-      test::NetWorld world(scheme);
-      world.Listen();
-      const auto client = world.Dial();
-      test::NetTurns client_alone{&world.client_loop};
-      client_alone.now = world.turns.now;
-      test::NetTurns host_alone{&world.host_loop};
-      host_alone.now = world.turns.now;
-      client_alone.Settle();
-      // It accepts, and stands still before it reads.
-      while (world.host_loop.Poll(host_alone.now, 1) == 0) {
-      }
-      ASSERT_TRUE(world.host.targets.empty());
-      client_alone.Settle();
-      host_alone.now += 11 * kSecond;
-      ASSERT_TRUE(host_alone.Until([&] { return !world.host.ends.empty(); }));
-    }
-  }
-
-  TEST(NetConnector, SaysWhatIsWrong) {
-    NetWorld world(kWs);
-    const auto make = [&](std::string_view url) {
-      return MakeNetConnector(world.client_loop, world.entropy, url,
-                              world.connecting);
-    };
-    EXPECT_THAT(make("http://h"), StatusIs(absl::StatusCode::kInvalidArgument,
-                                           testing::HasSubstr("ws://")));
-    world.connecting.stream.ping_ms = 0;
-    EXPECT_THAT(make("ws://h"), StatusIs(absl::StatusCode::kInvalidArgument,
-                                         testing::HasSubstr("ping_ms")));
-    // An idle connection would be dropped without having been asked.
-    world.connecting.stream.ping_ms = world.connecting.stream.silence_ms;
-    EXPECT_THAT(make("ws://h"),
-                StatusIs(absl::StatusCode::kInvalidArgument,
-                         testing::HasSubstr("is not below silence_ms, 20000")));
-  }
-
-  // A certificate of an authority that the client does not know.
-  TEST(NetConnector, VerifiesByDefault) {
-    NetWorld world(kWss);
+TEST(NetListener, ALateLoopLetsInWhoAskedInTime) {
+  for (const test::NetScheme& scheme : {test::kWs, test::kTcp}) {
+    SCOPED_TRACE(scheme.name);
+    test::NetWorld world(scheme);
     world.Listen();
-    world.connecting.tls.reset();
     const auto client = world.Dial();
-    ASSERT_TRUE(world.turns.Until([&] { return client->closed(); }));
-    EXPECT_EQ(client->code(), close_code::kDropped);
-    EXPECT_TRUE(world.host.targets.empty());
+    test::NetTurns client_alone{&world.client_loop};
+    client_alone.now = world.turns.now;
+    test::NetTurns host_alone{&world.host_loop};
+    host_alone.now = world.turns.now;
+    client_alone.Settle();
+    // It accepts, and stands still before it reads.
+    while (world.host_loop.Poll(host_alone.now, 1) == 0) {
+    }
+    ASSERT_TRUE(world.host.targets.empty());
+    client_alone.Settle();
+    host_alone.now += 11 * kSecond;
+    ASSERT_TRUE(host_alone.Until([&] { return !world.host.ends.empty(); }));
   }
+}
+
+TEST(NetConnector, SaysWhatIsWrong) {
+  NetWorld world(kWs);
+  const auto make = [&](std::string_view url) {
+    return MakeNetConnector(world.client_loop, world.entropy, url,
+                            world.connecting);
+  };
+  EXPECT_THAT(make("http://h"), StatusIs(absl::StatusCode::kInvalidArgument,
+                                         testing::HasSubstr("ws://")));
+  world.connecting.stream.ping_ms = 0;
+  EXPECT_THAT(make("ws://h"), StatusIs(absl::StatusCode::kInvalidArgument,
+                                       testing::HasSubstr("ping_ms")));
+  // An idle connection would be dropped without having been asked.
+  world.connecting.stream.ping_ms = world.connecting.stream.silence_ms;
+  EXPECT_THAT(make("ws://h"),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       testing::HasSubstr("is not below silence_ms, 20000")));
+}
+
+// A certificate of an authority that the client does not know.
+TEST(NetConnector, VerifiesByDefault) {
+  NetWorld world(kWss);
+  world.Listen();
+  world.connecting.tls.reset();
+  const auto client = world.Dial();
+  ASSERT_TRUE(world.turns.Until([&] { return client->closed(); }));
+  EXPECT_EQ(client->code(), close_code::kDropped);
+  EXPECT_TRUE(world.host.targets.empty());
+}
 
 }  // namespace
 }  // namespace parlor
