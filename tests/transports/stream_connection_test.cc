@@ -36,24 +36,23 @@ using std::chrono::seconds;
 using testing::ElementsAre;
 using testing::EndsWith;
 using testing::IsEmpty;
-using testing::StartsWith;
 
 // What a handler heard, as text.
 class Heard final : public ConnectionHandler {
  public:
   std::vector<std::string> lines;
 
-  void OnOpen(TimePoint, Connection&) override { lines.push_back("open"); }
+  void OnOpen(TimePoint, Connection&) override { lines.emplace_back("open"); }
   void OnMessage(TimePoint, Connection&, Lane lane, MessageKind,
                  std::span<const std::byte> bytes) override {
     lines.push_back((lane == Lane::kState ? "state " : "") +
                     std::string(AsText(bytes)));
   }
   void OnControl(TimePoint, Connection&, ControlKind kind) override {
-    lines.push_back(kind == ControlKind::kPing ? "ping" : "pong");
+    lines.emplace_back(kind == ControlKind::kPing ? "ping" : "pong");
   }
   void OnWritable(TimePoint, Connection&, Lane) override {
-    lines.push_back("writable");
+    lines.emplace_back("writable");
   }
   void OnClose(TimePoint, Connection&, const CloseEvent& event) override {
     lines.push_back(
