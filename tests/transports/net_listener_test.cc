@@ -3,14 +3,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -21,6 +25,20 @@
 #include "support/raw_socket.h"
 #include "support/status_matchers.h"
 #include "transports/net_fixture.h"
+
+// How many more accepts end as if the client had gone before them.
+static int accepts_aborted = 0;
+
+// In place of the C library's: Linux hands over connections that were reset,
+// other systems (and firewalls) do not.
+extern "C" int accept(int fd, sockaddr* addr, socklen_t* addr_len) {
+  const long accepted = syscall(SYS_accept4, fd, addr, addr_len, 0);
+  if (accepted < 0 || accepts_aborted == 0) return static_cast<int>(accepted);
+  --accepts_aborted;
+  close(static_cast<int>(accepted));
+  errno = ECONNABORTED;
+  return -1;
+}
 
 namespace parlor {
 namespace {
@@ -126,6 +144,23 @@ TEST_F(NetListenerTest, ACrowdGetsInOverSeveralTurns) {
   EXPECT_EQ(world_.host.ends.size(), 100u);
 }
 
+// It is no trouble of ours, nor does the loop wait for the next client.
+TEST_F(NetListenerTest, ClientsThatAreGoneAgainAreNoTrouble) {
+  constexpr int kGone = 20;  // more than are accepted at once
+  world_.Listen();
+  std::vector<RawSocket> clients;
+  for (int i = 0; i < kGone; ++i) {
+    clients.push_back(RawSocket::Connect(world_.listener->port()));
+    ASSERT_TRUE(clients.back().valid());
+  }
+  accepts_aborted = kGone;
+  world_.turns.Settle();
+  EXPECT_EQ(std::exchange(accepts_aborted, 0), 0);
+  const auto client = world_.Connect();
+  EXPECT_EQ(client->opens, 1);
+  EXPECT_TRUE(world_.host.statuses.empty());
+}
+
 // "::" takes those who come by IPv4 as well, and says where they come from as
 // if it were an IPv4 socket.
 TEST_F(NetListenerTest, EveryAddress) {
@@ -160,14 +195,19 @@ class DescriptorLimit {
     getrlimit(RLIMIT_NOFILE, &before_);
     const int next = dup(0);  // the lowest that is free
     close(next);
-    rlimit limit = before_;
-    limit.rlim_cur = static_cast<rlim_t>(next);
-    setrlimit(RLIMIT_NOFILE, &limit);
+    limit_ = before_;
+    limit_.rlim_cur = static_cast<rlim_t>(next);
+    setrlimit(RLIMIT_NOFILE, &limit_);
   }
   ~DescriptorLimit() { setrlimit(RLIMIT_NOFILE, &before_); }
 
+  void LeaveOneMore() {
+    ++limit_.rlim_cur;
+    setrlimit(RLIMIT_NOFILE, &limit_);
+  }
+
  private:
-  rlimit before_{};
+  rlimit before_{}, limit_{};
 };
 
 TEST_F(NetListenerTest, OutlivesDescriptorsBeingUsedUp) {
@@ -197,6 +237,34 @@ TEST_F(NetListenerTest, OutlivesDescriptorsBeingUsedUp) {
   EXPECT_THAT(world_.host.statuses[1], IsOk());
   const auto client = world_.Connect();
   EXPECT_EQ(client->opens, 1);
+}
+
+// Each descriptor that is given back lets one more in, and it is not over yet.
+TEST_F(NetListenerTest, IsNotOverWhileSomeoneWaits) {
+  constexpr int kWaiting = 5;
+  world_.Listen();
+  std::vector<RawSocket> clients;
+  for (int i = 0; i < kWaiting; ++i) {
+    clients.push_back(RawSocket::Connect(world_.listener->port()));
+    ASSERT_TRUE(clients.back().valid());
+  }
+  DescriptorLimit limit;
+  world_.turns.Settle();
+  for (int let_in = 1; let_in < kWaiting; ++let_in) {
+    limit.LeaveOneMore();
+    world_.turns.Advance(kRetry);
+    ASSERT_EQ(world_.host.statuses.size(), 1u);
+  }
+  // The one for the last, and one more: Linux wants it before it looks whether
+  // anyone waits.
+  limit.LeaveOneMore();
+  limit.LeaveOneMore();
+  world_.turns.Advance(kRetry);
+  ASSERT_EQ(world_.host.statuses.size(), 2u);
+  EXPECT_THAT(world_.host.statuses[0],
+              StatusIs(absl::StatusCode::kResourceExhausted));
+  EXPECT_THAT(world_.host.statuses[1], IsOk());
+  for (const RawSocket& client : clients) EXPECT_FALSE(client.Readable());
 }
 
 TEST_F(NetListenerTest, AClientWithoutDescriptorsIsLost) {

@@ -184,6 +184,12 @@ absl::Status AsioListener::Listen() {
   if (!error && address.is_v6()) {
     acceptor_.set_option(asio::ip::v6_only(false), error);
   }
+  // Or Asio keeps ECONNABORTED to itself and waits for the next connection,
+  // with all of the loop.
+  if (!error) {
+    acceptor_.set_option(asio::socket_base::enable_connection_aborted(true),
+                         error);
+  }
   if (!error) acceptor_.bind(endpoint, error);
   if (!error) acceptor_.listen(Acceptor::max_listen_connections, error);
   if (!error) acceptor_.non_blocking(true, error);
@@ -220,7 +226,6 @@ void AsioListener::Accept() {
     }
     if (IsPassing(error)) continue;
     if (error) return Failed(error);
-    Works();
     Admit(std::move(socket), from);
   }
   Await();
@@ -228,6 +233,8 @@ void AsioListener::Accept() {
 
 // Descriptors or memory are used up, or something that we do not know. The
 // connections that wait keep the socket readable, so waiting for it would spin.
+// It is over when nobody waits any more: one who gets in may have taken the
+// last descriptor, and the log would hear of each.
 void AsioListener::Failed(const asio::error_code& error) {
   SetAlarm(loop_.now() + kAcceptRetryMs * kMillisecond);
   if (std::exchange(failing_, true)) return;

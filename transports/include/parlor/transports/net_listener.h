@@ -63,7 +63,7 @@ class NetListenerHandler {
 
   // Accepting does not work (descriptors or memory are used up) and is tried
   // again every kAcceptRetryMs until it does: once when it begins, and once
-  // with OK when it is over. For the log.
+  // with OK when it is over and everyone who waited is in. For the log.
   virtual void OnAcceptStatus(TimePoint /*now*/,
                               const absl::Status& /*status*/) {}
 
