@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -39,6 +40,7 @@ using test::NetWorld;
 using test::RawSocket;
 
 constexpr Duration kSecond = 1'000 * kMillisecond;
+constexpr int kPatienceMs = std::chrono::milliseconds(test::kPatience).count();
 
 class NetConnectionTest : public testing::TestWithParam<NetScheme> {
  protected:
@@ -360,6 +362,72 @@ TEST_P(NetConnectionTest, RunsOnThreads) {
   host_thread.join();
   client_thread.join();
   EXPECT_GE(rounds.load(), kRounds);
+}
+
+// Run's clock, for the turns before it.
+TimePoint SteadyNow() {
+  return TimePoint(std::chrono::duration_cast<Duration>(
+      std::chrono::steady_clock::now().time_since_epoch()));
+}
+
+// Run on a thread, until it dies.
+class Running {
+ public:
+  explicit Running(NetLoop& loop) : loop_(loop) {}
+  ~Running() {
+    loop_.Stop();
+    thread_.join();
+  }
+
+ private:
+  NetLoop& loop_;
+  std::thread thread_{[this] { loop_.Run(); }};
+};
+
+// Nothing arrives that could wake the loop; in real time.
+TEST_P(NetConnectionTest, AnIdleLoopCutsASilentClientOff) {
+  world_.listening.stream.handshake_ms = 50;
+  world_.Listen();
+  const Running host(world_.host_loop);
+  RawSocket client = RawSocket::Connect(world_.listener->port());
+  EXPECT_TRUE(client.Readable(kPatienceMs));
+  std::string received;
+  EXPECT_FALSE(client.Receive(received));
+}
+
+TEST_P(NetConnectionTest, AnIdleLoopDropsAPeerThatFellSilent) {
+  world_.listening.stream.ping_ms = 50;
+  world_.listening.stream.silence_ms = 100;
+  world_.turns.now = SteadyNow();
+  world_.Listen();
+  const auto client = world_.Connect();  // whose loop stands still
+  std::atomic<bool> dropped = false;
+  world_.host.ends.back()->on_close = [&] { dropped.store(true); };
+  {
+    const Running host(world_.host_loop);
+    const auto deadline = std::chrono::steady_clock::now() + test::kPatience;
+    while (!dropped.load() && std::chrono::steady_clock::now() < deadline) {
+      std::this_thread::yield();
+    }
+  }
+  EXPECT_EQ(world_.host.ends.back()->code(), close_code::kDropped);
+}
+
+TEST_P(NetConnectionTest, WhatWasSentInTheLastTurnIsWritten) {
+  world_.turns.now = SteadyNow();
+  world_.Listen();
+  const auto client = world_.Connect();
+  NetEnd& host = *world_.host.ends.back();
+  host.on_message = [&](std::string_view) {
+    EXPECT_EQ(host.Send("last"), SendResult::kQueued);
+    world_.host_loop.Stop();
+  };
+  test::NetTurns client_alone{&world_.client_loop};
+  client_alone.now = world_.turns.now;
+  ASSERT_EQ(client->Send("stop"), SendResult::kQueued);
+  client_alone.Settle();
+  world_.host_loop.Run();
+  EXPECT_TRUE(client_alone.Until([&] { return client->last == "last"; }));
 }
 
 // Inside a turn: everyone else on the loop would have been silent for too long.

@@ -267,6 +267,26 @@ TEST_F(SocketStreamTest, MayBeDestroyedWithEventsUnderWay) {
   EXPECT_EQ(reader_.writable, 1);  // that of Connect
 }
 
+// Numeric: the connect is under way; a name: its look-up.
+TEST_F(SocketStreamTest, MayBeDestroyedWhileItConnects) {
+  for (const char* host : {"127.0.0.1", "localhost"}) {
+    reader_.Own(std::make_unique<SocketStream>(loop_.internal(), host,
+                                               listener_.port()));
+    reader_.stream->WantRead(true);
+    reader_.stream->WantWrite();
+    reader_.stream.reset();
+    turns_.Settle();
+  }
+  // The thread that looks names up has come back with the one before.
+  reader_.Own(std::make_unique<SocketStream>(loop_.internal(), "localhost",
+                                             listener_.port()));
+  reader_.stream->WantWrite();
+  ASSERT_TRUE(turns_.Until([&] { return reader_.writable > 0; }));
+  turns_.Settle();
+  EXPECT_EQ(reader_.readable, 0);
+  EXPECT_EQ(reader_.writable, 1);
+}
+
 TEST_F(SocketStreamTest, TheLoopMayDieWithHandlersOfDeadStreams) {
   auto loop = std::make_unique<NetLoop>();
   for (const char* host : {"127.0.0.1", "localhost"}) {
