@@ -22,7 +22,7 @@ inline constexpr std::chrono::seconds kPatience{20};
 
 class NetTurns {
  public:
-  explicit NetTurns(std::initializer_list<NetLoop*> loops) : loops_(loops) {}
+  NetTurns(std::initializer_list<NetLoop*> loops) : loops_(loops) {}
 
   // Given to every Poll.
   TimePoint now{std::chrono::hours(1)};
