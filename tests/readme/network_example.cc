@@ -71,7 +71,11 @@ int main() {
   auto connection =
       (*connector)->Connect(Now(), {.room = 0, .players = 1}, &player);
 
-  while (player.messages == 0) loop.Poll(Now());
+  while (player.messages == 0) {
+    const parlor::TimePoint now = Now();
+    loop.Poll(now);
+    shard.OnAlarm(now);  // holds end and rooms time out by it
+  }
   std::printf("seated over %s\n",
               connection->is_open() ? "a socket" : "nothing");
   connection->Close(parlor::CloseReason::kNormal);

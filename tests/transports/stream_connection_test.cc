@@ -80,6 +80,11 @@ std::string CloseFrame(CloseCode code, std::string_view text = "") {
   return Frame(5, payload.append(text));
 }
 
+// Not operator+: gcc 12 takes its copy for one that overlaps (bug 105651).
+std::string After(std::string_view first, std::string_view second) {
+  return std::string(first).append(second);
+}
+
 // The test's end of the stream: reads only when told to.
 class Peer final : public stream::ByteStream::Events {
  public:
@@ -218,7 +223,8 @@ TEST_F(StreamConnectionTest, AClientSaysNothingBeforeItIsLetIn) {
   Settle();
   EXPECT_EQ(peer_->Hear(), "hello");
   EXPECT_THAT(Take(), IsEmpty());
-  peer_->Say("o" + Binary("behind the answer"));
+  peer_->Say("o");
+  peer_->Say(Binary("behind the answer"));
   Settle();
   EXPECT_THAT(Take(), ElementsAre("open", "behind the answer"));
   EXPECT_EQ(peer_->Hear(), Binary("first") + State("newest"));
@@ -376,7 +382,7 @@ TEST_F(StreamConnectionTest, OfManyPingsTheNewestIsAnswered) {
   }
   const std::string heard = peer_->Hear();
   Settle();
-  EXPECT_THAT(heard + peer_->Hear(), EndsWith("f" + Pong("999")));
+  EXPECT_THAT(heard + peer_->Hear(), EndsWith(After("f", Pong("999"))));
 }
 
 // ---- Lanes behind a peer that does not read.
@@ -454,7 +460,7 @@ TEST_F(StreamConnectionTest, TheStateLaneKeepsTheNewestForASlowReader) {
     Settle();
   }
   EXPECT_EQ(connection_->queued_bytes(Lane::kState), 3 + kMessageOverhead);
-  EXPECT_THAT(HearAll(), EndsWith("f" + State("999")));
+  EXPECT_THAT(HearAll(), EndsWith(After("f", State("999"))));
   EXPECT_EQ(connection_->queued_bytes(Lane::kState), 0u);
 }
 

@@ -29,7 +29,7 @@ Wire Frame(unsigned type, std::string_view payload_hex) {
   for (int shift = 0; shift < 24; shift += 8) {
     wire.push_back(static_cast<std::byte>(payload.size() >> shift & 0xff));
   }
-  wire.insert(wire.end(), payload.begin(), payload.end());
+  ByteWriter(wire).Bytes(payload);
   return wire;
 }
 
@@ -345,11 +345,11 @@ class TcpHandshakeRandomTest : public testing::Test {
   }
 
   Request MakeRequest() {
-    Request request{.target = "/" + Chars(60, '$', '~')};
+    Request request{.target = std::string("/").append(Chars(60, '$', '~'))};
     for (std::uint32_t n = random_.Below(6); n > 0; --n) {
       // A number first, so that none comes twice.
-      request.protocols.push_back(std::to_string(n) + '.' +
-                                  Chars(30, 'a', 'z'));
+      request.protocols.push_back(
+          std::to_string(n).append(".").append(Chars(30, 'a', 'z')));
     }
     return request;
   }
