@@ -8,7 +8,8 @@
 //
 // One thread: that which calls Run or Poll. Post and Stop may be called from
 // any. The loop, and what lives on it, may be made on another thread before Run
-// begins, and destroyed there once the thread that ran it was joined. Not movable; outlives everything made for it.
+// begins, and destroyed there once the thread that ran it was joined. Not
+// movable; outlives everything made for it.
 #ifndef PARLOR_TRANSPORTS_NET_LOOP_H_
 #define PARLOR_TRANSPORTS_NET_LOOP_H_
 
