@@ -8,7 +8,7 @@ namespace parlor {
 namespace {
 
 // In the order of the enum, so that a reason indexes its row.
-constexpr std::array<CloseReasonRow, 16> kRows = {{
+constexpr std::array<CloseReasonRow, 17> kRows = {{
     {CloseReason::kNormal, close_code::kNormal, "", "normal"},
     {CloseReason::kHostLeft, close_code::kGoingAway, "host left", "host_left"},
     {CloseReason::kRoomNotFilled, close_code::kGoingAway, "room not filled",
@@ -32,6 +32,7 @@ constexpr std::array<CloseReasonRow, 16> kRows = {{
     {CloseReason::kResumed, close_code::kResumed, "resumed", "resumed"},
     {CloseReason::kSeatGone, close_code::kSeatGone, "seat gone", "seat_gone"},
     {CloseReason::kKicked, close_code::kPolicy, "kicked", "kicked"},
+    {CloseReason::kRefused, close_code::kPolicy, "refused", "refused"},
 }};
 
 constexpr bool InOrder() {

@@ -37,11 +37,26 @@ class PressQueue {
   std::uint32_t last_ = 0;
 };
 
+// Who says that the match begins.
+enum class StartBy : std::uint8_t {
+  kSession,  // this one, as soon as it is seated
+  kPlayer,   // whoever has seat 0: here by Start()
+};
+
 struct SessionOptions {
-  cycles::Options game;
+  cycles::Options game;  // of a match that is started here
+  // What is said to join; `players` is the room's size.
+  Hello hello;
+  StartBy start_by = StartBy::kSession;
+  // The same for everyone in a match: 1 where the room is in this process and
+  // nobody else is in it, kNetworkDelay where others are.
+  int delay = 1;
   bool own_seat_is_bot = false;
   std::string record;  // a file to write, or empty
 };
+
+// 2 frames, 33 ms: what the way to a room and back takes between cities.
+inline constexpr int kNetworkDelay = 2;
 
 class Session final : private lockstep::Game {
  public:
@@ -59,13 +74,22 @@ class Session final : private lockstep::Game {
   void Press(std::uint32_t bit) { presses_.Press(bit); }
   void ClearPresses() { presses_.Clear(); }
 
-  // Finishes the recording and leaves the room. Turn does nothing more.
+  // Begins the match with who is seated, if this is seat 0 in a lobby; bots
+  // take the places that are empty.
+  void Start();
+
+  // Finishes the recording and leaves the room. Turn does nothing more; turn
+  // the link until left(), or the room takes it for a lost one.
   void End();
+  // The room has been told, or there is no one to tell.
+  bool left() const;
 
   // Null until the match starts.
   const cycles::State* state() const { return state_ ? &*state_ : nullptr; }
   const std::optional<lockstep::Match>& match() const { return peer_.match(); }
   std::uint32_t frame() const { return peer_.frame(); }
+  // The lobby, who is away, whether it is reconnecting: what the peer knows.
+  const lockstep::Peer& peer() const { return peer_; }
   // The match cannot go on: error() says why, in words.
   bool failed() const { return !error_.empty(); }
   const std::string& error() const { return error_; }

@@ -6,8 +6,8 @@ namespace parlor::host {
 
 std::unique_ptr<Connection> LocalConnector::Connect(
     TimePoint now, const Hello& hello, ConnectionHandler* handler) {
-  if (const std::uint16_t refusal = shard_.Admit(now, hello); refusal != 0) {
-    auto refused = MakeRefusedPipe(client_, refusal);
+  if (const Refusal refusal = shard_.Admit(now, hello); refusal.status != 0) {
+    auto refused = MakeRefusedPipe(client_, refusal.status);
     refused->SetHandler(handler);
     return refused;
   }

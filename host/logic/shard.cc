@@ -92,20 +92,21 @@ Shard::Shard(const ShardOptions& options, Entropy& entropy)
 
 Shard::~Shard() = default;
 
-std::uint16_t Shard::Admit(TimePoint now, const Hello& hello) {
+Refusal Shard::Admit(TimePoint now, const Hello& hello,
+                     const Address& /*from*/) {
   // A room that is over, though its alarm did not run yet, is in nobody's way.
   OnAlarm(now);
-  if (hello.room >= static_cast<std::uint64_t>(options_.rooms)) return 404;
-  if (hello.players < 1 || hello.players > options_.seats) return 400;
+  if (hello.room >= static_cast<std::uint64_t>(options_.rooms)) return {404};
+  if (hello.players < 1 || hello.players > options_.seats) return {400};
   const lockstep::Room* room = FindRoom(hello.room);
-  if (room != nullptr && room->opened_for() != hello.players) return 409;
-  return 0;
+  if (room != nullptr && room->opened_for() != hello.players) return {409};
+  return {};
 }
 
 ConnectionId Shard::Attach(TimePoint now,
                            std::unique_ptr<Connection> connection,
                            const Hello& hello) {
-  PARLOR_CHECK(Admit(now, hello) == 0);
+  PARLOR_CHECK(Admit(now, hello).status == 0);
   const ConnectionId id =
       sessions_.Insert(std::make_unique<Session>(*this, std::move(connection)));
   Session& session = **sessions_.Find(id);
@@ -163,6 +164,11 @@ void Shard::SetAlarm(Entry& entry, TimePoint at) {
     node.value() = {at, entry.number};
     alarms_.insert(std::move(node));
   }
+  if (alarm_hook_ && next_alarm() == at && at != kNever) alarm_hook_(at);
+}
+
+void Shard::SetAlarmHook(std::function<void(TimePoint)> hook) {
+  alarm_hook_ = std::move(hook);
 }
 
 void Shard::OnAlarm(TimePoint now) {

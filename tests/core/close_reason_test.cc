@@ -26,6 +26,7 @@ constexpr CloseReasonRow kExpected[] = {
     {CloseReason::kResumed, 4001, "resumed", "resumed"},
     {CloseReason::kSeatGone, 4002, "seat gone", "seat_gone"},
     {CloseReason::kKicked, 1008, "kicked", "kicked"},
+    {CloseReason::kRefused, 1008, "refused", "refused"},
 };
 
 class ReasonTest : public testing::TestWithParam<CloseReasonRow> {};

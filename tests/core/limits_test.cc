@@ -31,6 +31,7 @@ constexpr LimitRow kRows[] = {
     {limits::kUnseated, 1'024, 65'536},
     {limits::kUnseatedPerAddress, 64, 65'536},
     {limits::kConnections, 65'536, 1'048'576},
+    {limits::kDrainMs, 5'000, 80'000},
     {limits::kReliableBytes, 524'288, 2'097'152},
     {limits::kMessageBytes, 65'536, 1'048'576},
     {limits::kLingerMs, 5'000, 60'000},

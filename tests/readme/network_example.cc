@@ -24,9 +24,9 @@ class Door final : public parlor::NetListenerHandler {
                           const parlor::Knock& knock) override {
     parlor::Verdict verdict{.refusal = {},
                             .protocol = parlor::kLockstepProtocol};
-    auto& status = verdict.refusal.status;
-    status = parlor::ParseRoomRequest(knock.request, "", &hello_);
-    if (status == 0) status = shard_.Admit(now, hello_);
+    auto& refusal = verdict.refusal;
+    refusal.status = parlor::ParseRoomRequest(knock.request, "", &hello_);
+    if (refusal.status == 0) refusal = shard_.Admit(now, hello_);
     return verdict;
   }
   void OnConnection(parlor::TimePoint now, const parlor::Knock&,

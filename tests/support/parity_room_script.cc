@@ -35,7 +35,7 @@ class ShardHost final : public ParityHost {
         shard_(std::make_unique<host::Shard>(options, entropy_)) {}
 
   std::uint16_t Admit(TimePoint now, const Hello& hello) override {
-    return shard_->Admit(now, hello);
+    return shard_->Admit(now, hello).status;
   }
   void Attach(TimePoint now, std::unique_ptr<Connection> connection,
               const Hello& hello) override {

@@ -10,9 +10,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 
 namespace parlor::stream {
+
+class ParkedStream;
+class StreamLoop;
 
 enum class IoStatus : std::uint8_t {
   kOk,       // `bytes` were moved, at least one
@@ -69,7 +73,29 @@ class ByteStream {
   // Makes the destruction a reset: the peer is told at once that the link was
   // lost, and what was not delivered yet is not.
   virtual void Reset() = 0;
+
+  // Takes what the stream is made of off its loop, so that it can go on on
+  // another one; nothing that arrived or waits to be written is lost. For a
+  // stream that is connected. No event comes any more, and nothing is left of
+  // this object but its destruction, which the peer does not notice.
+  virtual std::unique_ptr<ParkedStream> Park();
 };
+
+// A stream between two loops: of no thread, and may be handed from one to
+// another. Its destruction resets it.
+class ParkedStream {
+ public:
+  ParkedStream() = default;
+  ParkedStream(const ParkedStream&) = delete;
+  ParkedStream& operator=(const ParkedStream&) = delete;
+  virtual ~ParkedStream() = default;
+
+  // The stream as it was, without events and wants, on `loop`, which is of the
+  // kind it came from, in a turn of it. Once.
+  virtual std::unique_ptr<ByteStream> Unpark(StreamLoop& loop) = 0;
+};
+
+inline std::unique_ptr<ParkedStream> ByteStream::Park() { return nullptr; }
 
 }  // namespace parlor::stream
 

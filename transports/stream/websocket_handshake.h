@@ -13,6 +13,7 @@
 
 #include "parlor/entropy.h"
 #include "stream/handshake.h"
+#include "stream/http_head.h"
 
 namespace parlor::stream {
 
@@ -26,6 +27,11 @@ namespace parlor::stream {
 //   400                 a subprotocol is no token, or comes twice; extensions
 //                       are not written as RFC 6455 section 9.1 has it
 std::unique_ptr<ServerHandshake> MakeWebSocketServerHandshake();
+
+// The same for a head that was read already (kDone), by a front that had to see
+// its path first. The first Feed, which takes nothing, is kRequest or kFailed.
+std::unique_ptr<ServerHandshake> MakeWebSocketServerHandshake(
+    std::unique_ptr<HttpRequestHead> head);
 
 // `authority` is what the Host header says: "example.org:8080". `entropy` is
 // asked for the key once, at once. The target, the protocols and `authority`

@@ -51,6 +51,7 @@ enum class CloseReason : std::uint8_t {
   kResumed,        // the seat went on, on another connection
   kSeatGone,       // a resume token that opens no seat
   kKicked,         // the room's owner put this seat out
+  kRefused,        // what it asked for is not to be had here
 };
 
 struct CloseReasonRow {

@@ -25,6 +25,12 @@ struct Hello {
   std::optional<std::string> resume{};
 };
 
+// The answer that a request is not granted.
+struct Refusal {
+  std::uint16_t status = 0;  // HTTP, 300 to 599: 403, 404, 409, 429, 503, ...
+  std::uint32_t retry_after_s = 0;  // 0: not said
+};
+
 class Connector {
  public:
   virtual ~Connector() = default;

@@ -51,6 +51,9 @@ inline constexpr Limit kUnseated{"unseated", 1'024, 1, 65'536};
 inline constexpr Limit kUnseatedPerAddress{"unseated_per_address", 64, 1,
                                            65'536};
 inline constexpr Limit kConnections{"connections", 65'536, 1, 1'048'576};
+// How long a host that is told to end lets its matches go on. The ceiling is
+// ours: service managers kill after 90 s.
+inline constexpr Limit kDrainMs{"drain_ms", 5'000, 0, 80'000};
 
 // The byte limits of a connection's lanes are ours: a lane holds 4 s of the
 // worst lockstep relay (31 seats x 240/s x 16 B = 119 KB/s), and two of the

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <set>
 #include <utility>
@@ -17,6 +18,7 @@
 #include "parlor/connection.h"
 #include "parlor/connector.h"
 #include "parlor/entropy.h"
+#include "parlor/host/address.h"
 #include "parlor/ids.h"
 #include "parlor/limits.h"
 #include "parlor/lockstep/room.h"
@@ -28,6 +30,8 @@ struct ShardOptions {
   lockstep::RoomOptions room;
   std::int64_t rooms = limits::kRooms.fallback;
   std::int64_t seats = limits::kSeats.fallback;  // most seats a room takes
+  // Of one address into one room; resumes do not count.
+  std::int64_t room_joins_per_minute = limits::kRoomJoinRate.fallback;
 };
 
 absl::Status ValidateOptions(const ShardOptions& options);
@@ -41,10 +45,12 @@ class Shard {
   Shard& operator=(const Shard&) = delete;
 
   // Whether `hello` may come in, asked before its connection is answered and
-  // in the same instant as Attach. Rooms whose time is up at `now` end first:
-  // 0, or an HTTP status: 404 the number is not in 0..rooms-1, 400 players is
-  // not in 1..seats, 409 the room is open for another size.
-  std::uint16_t Admit(TimePoint now, const Hello& hello);
+  // in the same instant as Attach. Rooms whose time is up at `now` end first.
+  // Status 0, or: 404 the number is not in 0..rooms-1, 400 players is not in
+  // 1..seats, 429 `from` joins this room too often, 409 the room is open for
+  // another size. A join of an address counts, whatever becomes of it; one
+  // without (Address(), of this process) does not.
+  Refusal Admit(TimePoint now, const Hello& hello, const Address& from = {});
 
   // Takes a connection whose hello was admitted: seats it, opening the room if
   // need be, or closes it (4000, 4002). A resume opens no room.
@@ -54,6 +60,9 @@ class Shard {
   // Acts on the rooms' deadlines at or before `now`.
   void OnAlarm(TimePoint now);
   TimePoint next_alarm() const;
+  // Called, inside any call into the shard or event of a connection, when
+  // next_alarm() has become earlier; it must not call into the shard.
+  void SetAlarmHook(std::function<void(TimePoint)> hook);
 
   // Closes every connection with `reason`; rooms end. Connections finish
   // closing with their pumps.
@@ -82,6 +91,7 @@ class Shard {
   // When each room wants OnAlarm; the number orders rooms of one instant. A
   // room's node is moved, never made again: alarms allocate nothing.
   std::set<std::pair<TimePoint, std::uint32_t>> alarms_;
+  std::function<void(TimePoint)> alarm_hook_;
 };
 
 }  // namespace parlor::host

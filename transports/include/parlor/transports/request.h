@@ -21,12 +21,6 @@ struct Request {
   std::optional<std::string> origin{};   // of a page; native clients send none
 };
 
-// The answer that a request is not granted.
-struct Refusal {
-  std::uint16_t status = 0;  // HTTP, 300 to 599: 403, 404, 409, 429, 503, ...
-  std::uint32_t retry_after_s = 0;  // 0: not said
-};
-
 // The subprotocol of lockstep rooms.
 inline constexpr std::string_view kLockstepProtocol = "fizlet-rooms";
 

@@ -1,0 +1,130 @@
+// Server: a host of rooms inside any process. A dedicated host is a main()
+// around one (host/main.cc); a game that hosts friends has one beside its own
+// window; a test may have many. It installs no signal handler, prints nothing
+// and never ends the process.
+//
+// A front takes connections on its ports, reads each request, asks the gate and
+// hands whom it lets in to the shard of the room: room n lives on shard n modulo
+// their number. With `shards` of 1 or more, the front and each shard have a
+// thread of their own, from Create to the destruction; with 0 there is no
+// thread, and all of it is turned by Poll.
+//
+// Threads: everything may be called from any, except Poll and next_alarm, which
+// belong to one, and the destruction, which is nobody else's time.
+#ifndef PARLOR_HOST_SERVER_H_
+#define PARLOR_HOST_SERVER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "parlor/close_reason.h"
+#include "parlor/connection.h"
+#include "parlor/connector.h"
+#include "parlor/entropy.h"
+#include "parlor/host/gate_options.h"
+#include "parlor/host/shard.h"
+#include "parlor/limits.h"
+#include "parlor/time.h"
+#include "parlor/transports/memory_pipe.h"
+#include "parlor/transports/net_loop.h"
+#include "parlor/transports/stream_options.h"
+#include "parlor/transports/tls.h"
+
+namespace parlor::host {
+
+struct ServerOptions {
+  // Numeric. "0.0.0.0" is every address of IPv4, "::" every one.
+  std::string address = "127.0.0.1";
+  std::uint16_t port = 0;                 // HTTP and WebSocket; 0: picked
+  std::optional<std::uint16_t> tcp_port;  // parlor over TCP as well; 0: picked
+  std::optional<TlsServer> tls;           // both ports speak TLS
+  std::string base_path;                  // "" or "/games": in front of all paths
+  int shards = 1;                         // 0..kShardsMax; 0: no threads
+  ShardOptions shard;  // rooms and seats are the server's, over all shards
+  GateOptions gate;
+  StreamOptions stream;
+  std::int64_t connections = limits::kConnections.fallback;
+  std::int64_t unseated = limits::kUnseated.fallback;
+  std::int64_t unseated_per_address = limits::kUnseatedPerAddress.fallback;
+  std::int64_t drain_ms = limits::kDrainMs.fallback;
+};
+
+// More threads than any machine that this was measured on has cores.
+inline constexpr int kShardsMax = 256;
+
+// OK, or InvalidArgument: the field's path ("server.shard.rooms"), the value
+// and what is allowed.
+absl::Status ValidateOptions(const ServerOptions& options);
+
+struct ServerFigures {
+  std::uint64_t rooms = 0;        // open
+  std::uint64_t players = 0;      // connected seats
+  std::uint64_t connections = 0;  // sockets, without a seat too
+  std::uint64_t unseated = 0;     // of them
+};
+
+enum class LogLevel : std::uint8_t { kInfo, kWarning, kError };
+// For what the operator should know: one line, without a newline, and without
+// anything a client sent. Called from any of the server's threads.
+using LogSink = std::function<void(LogLevel level, std::string_view line)>;
+
+class Server {
+ public:
+  // Listens, and with threads runs, from here on. InvalidArgument: the options;
+  // Unavailable: a port or a thread cannot be had. `entropy` may be asked from
+  // all of the server's threads at once (OsEntropy can) and outlives it.
+  static absl::StatusOr<std::unique_ptr<Server>> Create(
+      const ServerOptions& options, Entropy& entropy, LogSink log = {});
+
+  // Ends at once: who is connected sees a lost link (1006). Stop first to say
+  // goodbye. Connections of MakeConnector outlive it.
+  virtual ~Server() = default;
+
+  virtual std::uint16_t port() const = 0;
+  virtual std::uint16_t tcp_port() const = 0;  // 0: there is none
+
+  // Opens connections to the rooms in memory, without the gate: the way of a
+  // player in the host's own process. Its client ends live on `client`, which
+  // outlives them; the connector may outlive the server, and refuses then
+  // (503). A room that is not run here is refused 404, a size beyond the cap
+  // 400, as over the network; what only the room can tell (another size, 409
+  // there) closes CloseReason::kRefused.
+  virtual std::unique_ptr<Connector> MakeConnector(PipePump& client) = 0;
+
+  // Seats any Connection, past the gate. It must live on the loop of its room:
+  // loop(hello.room), whose thread its callbacks come on from here on. The room
+  // closes it as it closes any (4000, 4002), or CloseReason::kRefused.
+  virtual void Attach(std::unique_ptr<Connection> connection,
+                      const Hello& hello) = 0;
+  virtual NetLoop& loop(std::uint32_t room) = 0;
+
+  // Refuses joins (503) and lets matches go on and resume for drain_ms; then
+  // closes everyone with CloseReason::kRestart. Again: the time is over now.
+  virtual void Drain() = 0;
+  // Refuses everything and closes everyone with `reason`. The first of these
+  // calls that closes counts.
+  virtual void Stop(CloseReason reason) = 0;
+  // Everyone has been closed, and every close was delivered or given up
+  // (linger_ms): the destruction takes nothing from anybody.
+  virtual bool stopped() const = 0;
+  // With threads: waits for that, at most `timeout`; answers stopped().
+  virtual bool WaitStopped(Duration timeout) = 0;
+
+  virtual ServerFigures figures() const = 0;
+
+  // Without threads only. As NetLoop's: turns everything once, without waiting.
+  virtual std::size_t Poll(TimePoint now,
+                           std::size_t events_max = SIZE_MAX) = 0;
+  virtual TimePoint next_alarm() const = 0;
+};
+
+}  // namespace parlor::host
+
+#endif  // PARLOR_HOST_SERVER_H_

@@ -1,0 +1,100 @@
+// Links of play with others: to a room on a host far away, and to one that this
+// process hosts for friends.
+#ifndef PARLOR_SOLO_NET_LINKS_H_
+#define PARLOR_SOLO_NET_LINKS_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "link.h"
+#include "parlor/connector.h"
+#include "parlor/entropy.h"
+#include "parlor/host/server.h"
+#include "parlor/time.h"
+#include "parlor/transports/memory_pipe.h"
+#include "parlor/transports/net_loop.h"
+
+namespace parlor::solo {
+
+// What a player is given to join by: "ws://host:port/room/0?players=4".
+struct RoomUrl {
+  std::string host_url;  // "ws://host:port", with a base path if there is one
+  std::uint32_t room = 0;
+  std::int32_t players = 0;
+};
+// InvalidArgument says what is wrong with it.
+absl::StatusOr<RoomUrl> ParseRoomUrl(std::string_view url);
+
+// Between two turns of a link that hears from others: what comes waits that
+// long at most, an eighth of a frame, and nobody hears the fan.
+inline constexpr Duration kNetTurnEvery{2'000'000};
+
+// Joins: sockets on a loop that Turn polls.
+class JoinLink final : public Link {
+ public:
+  // InvalidArgument: the URL. `entropy` outlives it.
+  static absl::StatusOr<std::unique_ptr<JoinLink>> Create(
+      std::string_view host_url, Entropy& entropy);
+
+  Connector& connector() override { return *connector_; }
+  void Turn(TimePoint now) override;
+  TimePoint next_turn() const override;
+
+ private:
+  JoinLink() = default;
+
+  TimePoint turned_{};
+  NetLoop loop_;
+  std::unique_ptr<Connector> connector_;
+};
+
+struct ListenOptions {
+  std::uint16_t port = 0;  // 0: picked
+  std::string code;        // the invite code that friends need
+  int players = 4;         // the room's size
+};
+
+// Listens: a server on threads of its own with one room, the own seat by a
+// memory pipe.
+class ListenLink final : public Link {
+ public:
+  // Unavailable: the port. `entropy` outlives it.
+  static absl::StatusOr<std::unique_ptr<ListenLink>> Create(
+      const ListenOptions& options, Entropy& entropy);
+  // Says `host left` to everyone (1001), and waits until they have heard, 2 s
+  // at most.
+  ~ListenLink() override;
+
+  Connector& connector() override { return *connector_; }
+  void Turn(TimePoint now) override;
+  TimePoint next_turn() const override;
+
+  std::uint16_t port() const { return server_->port(); }
+  const std::string& code() const { return options_.code; }
+  // What friends are told: one URL for each address of this machine that they
+  // may reach it by, those of the local network first, 127.0.0.1 last.
+  std::vector<std::string> urls() const;
+  // Connected seats, the own one too.
+  int players() const;
+
+ private:
+  explicit ListenLink(ListenOptions options) : options_(std::move(options)) {}
+
+  ListenOptions options_;
+  TimePoint turned_{};
+  PipePump pump_;  // of the own seat's end
+  std::unique_ptr<host::Server> server_;
+  std::unique_ptr<Connector> connector_;
+};
+
+// A code that is easy to read out: 12 letters and digits that cannot be taken
+// for one another, 60 bits of `entropy`.
+std::string DrawInviteCode(Entropy& entropy);
+
+}  // namespace parlor::solo
+
+#endif  // PARLOR_SOLO_NET_LINKS_H_
