@@ -26,8 +26,11 @@ struct StreamOptions {
   // From the stream's birth to the last byte of the handshake; an opening
   // connection that takes longer is lost (1006).
   std::int64_t handshake_ms = limits::kHandshakeMs.fallback;
-  // Nothing received for `ping_ms`: a ping. Nothing for `silence_ms`, which is
-  // longer: the connection is lost (1006).
+  // Nothing received for `ping_ms`: a ping. Nothing either in the
+  // silence_ms - ping_ms that follow the ping: the connection is lost (1006).
+  // That is `silence_ms`, the longer of the two, from the last byte on; later
+  // by as much as a loop that was not turned was late with the ping. Only while
+  // the connection has a handler.
   std::int64_t ping_ms = limits::kPingMs.fallback;
   std::int64_t silence_ms = limits::kSilenceMs.fallback;
 };
