@@ -17,6 +17,7 @@
 #include "parlor/random.h"
 #include "support/codec_events.h"
 #include "support/counting_allocator.h"
+#include "support/flip_bits.h"
 #include "support/hex.h"
 #include "support/seed.h"
 
@@ -408,11 +409,7 @@ TEST_F(LengthFramingRandomTest, FlippedBitsAreReadTheSameHoweverCut) {
   int errors = 0;
   for (int round = 0; round < 3'000; ++round) {
     Wire wire = wire_;
-    for (std::uint32_t n = 1 + random_.Below(3); n > 0; --n) {
-      std::byte& hit =
-          wire[random_.Below(static_cast<std::uint32_t>(wire.size()))];
-      hit ^= std::byte{1} << random_.Below(8);
-    }
+    test::FlipBits(random_, wire);
     const auto whole = DecodeWhole(*MakeCodec(), wire);
     ASSERT_EQ(ReadInCuts(wire), whole);
     if (!whole.empty() && whole.back().kind == Incoming::Kind::kError) ++errors;

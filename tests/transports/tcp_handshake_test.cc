@@ -12,6 +12,7 @@
 
 #include "parlor/byte_io.h"
 #include "parlor/random.h"
+#include "support/flip_bits.h"
 #include "support/hex.h"
 #include "support/seed.h"
 
@@ -383,10 +384,7 @@ TEST_F(TcpHandshakeRandomTest, FlippedBitsAreReadTheSameHoweverCut) {
   for (int round = 0; round < 5'000; ++round) {
     const auto cut = [&] { return 1 + random_.Below(20); };
     Wire wire = random_.Chance(1, 2) ? hello : refusal;
-    const auto size = static_cast<std::uint32_t>(wire.size());
-    for (std::uint32_t n = 1 + random_.Below(3); n > 0; --n) {
-      wire[random_.Below(size)] ^= std::byte{1} << random_.Below(8);
-    }
+    test::FlipBits(random_, wire);
     const std::string server = ServerSays(wire, kWhole);
     ASSERT_EQ(ServerSays(wire, cut), server);
     const std::string client = ClientSays(request, wire, kWhole);

@@ -30,6 +30,7 @@
 #include "parlor/random.h"
 #include "stream/websocket_codec.h"
 #include "support/codec_events.h"
+#include "support/flip_bits.h"
 #include "support/seed.h"
 #include "support/websocket_frames.h"
 
@@ -407,7 +408,7 @@ TEST_P(WebSocketWslayTest, OfBrokenStreamsBothThinkTheSame) {
       std::size_t at =
           frames[random_.Below(static_cast<std::uint32_t>(frames.size()))];
       at += random_.Below(random_.Chance(1, 4) ? 40 : 10);
-      if (at < wire.size()) wire[at] ^= std::byte(1u << random_.Below(8));
+      if (at < wire.size()) test::FlipBit(random_, wire[at]);
     }
     if (random_.Chance(1, 20)) {
       wire.resize(random_.Below(static_cast<std::uint32_t>(wire.size()) + 1));
