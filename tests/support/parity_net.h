@@ -20,9 +20,9 @@
 
 namespace parlor::test {
 
-class NetWorld final : public ParityWorld, private NetListenerHandler {
+class SocketWorld final : public ParityWorld, private NetListenerHandler {
  public:
-  NetWorld(ParityHost& host, const ParityLimits& limits, NetScheme scheme)
+  SocketWorld(ParityHost& host, const ParityLimits& limits, NetScheme scheme)
       : host_(host), sides_(scheme, QuietStream(limits), *this) {}
 
   std::unique_ptr<Connection> Connect(const Hello& hello,

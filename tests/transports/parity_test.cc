@@ -38,7 +38,7 @@ std::unique_ptr<ParityWorld> TwoThreads(ParityHost& host,
 template <NetScheme kScheme>
 std::unique_ptr<ParityWorld> Sockets(ParityHost& host,
                                      const ParityLimits& limits) {
-  return std::make_unique<NetWorld>(host, limits, kScheme);
+  return std::make_unique<SocketWorld>(host, limits, kScheme);
 }
 
 // The first line that differs, with the actions before it.
