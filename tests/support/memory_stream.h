@@ -127,15 +127,57 @@ class MemoryStream final : public stream::ByteStream {
 
   void Reset() override { reset_ = true; }
 
+  // Moves to an object of no loop, which the other end writes to meanwhile.
+  std::unique_ptr<stream::ParkedStream> Park() override {
+    return std::make_unique<Parked>(
+        std::unique_ptr<MemoryStream>(new MemoryStream(*this, Moved{})));
+  }
+
  private:
   friend MemoryStreamPair MakeMemoryStreams(Executor& executor,
                                             VirtualLoop& first,
                                             VirtualLoop& second,
                                             const MemoryStreamOptions& options);
 
+  struct Moved {};
+
+  class Parked final : public stream::ParkedStream {
+   public:
+    explicit Parked(std::unique_ptr<MemoryStream> stream)
+        : stream_(std::move(stream)) {}
+    ~Parked() override {
+      if (stream_ != nullptr) stream_->Reset();
+    }
+    std::unique_ptr<stream::ByteStream> Unpark(
+        stream::StreamLoop& loop) override {
+      PARLOR_CHECK(stream_ != nullptr);
+      stream_->loop_ = dynamic_cast<VirtualLoop*>(&loop);
+      PARLOR_CHECK(stream_->loop_ != nullptr);
+      return std::move(stream_);
+    }
+
+   private:
+    std::unique_ptr<MemoryStream> stream_;
+  };
+
   MemoryStream(Executor& executor, VirtualLoop& loop,
                const MemoryStreamOptions& options)
-      : executor_(executor), loop_(loop), options_(options) {}
+      : executor_(executor), loop_(&loop), options_(options) {}
+
+  // Takes the place of `from`, of which nothing is left.
+  MemoryStream(MemoryStream& from, Moved /*unused*/)
+      : executor_(from.executor_),
+        options_(from.options_),
+        other_(std::exchange(from.other_, nullptr)),
+        in_(std::exchange(from.in_, {})),
+        in_ended_(from.in_ended_),
+        lost_(from.lost_),
+        reset_(from.reset_),
+        write_ended_(from.write_ended_) {
+    if (other_ != nullptr) other_->other_ = this;
+    *from.alive_ = false;
+    from.events_ = nullptr;
+  }
 
   std::size_t Piece(std::size_t most) {
     most = std::min(most, options_.piece_bytes_max);
@@ -160,7 +202,7 @@ class MemoryStream final : public stream::ByteStream {
 
   void Run() {
     notified_ = false;
-    loop_.set_now(executor_.now());
+    loop_->set_now(executor_.now());
     const std::shared_ptr<bool> alive = alive_;
     if (writable()) {
       want_write_ = false;
@@ -172,7 +214,7 @@ class MemoryStream final : public stream::ByteStream {
   }
 
   Executor& executor_;
-  VirtualLoop& loop_;
+  VirtualLoop* loop_ = nullptr;  // while parked
   MemoryStreamOptions options_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
   MemoryStream* other_ = nullptr;

@@ -6,10 +6,13 @@
 #include <cerrno>
 #include <cstddef>
 #include <functional>
+#include <future>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "asio/asio_loop.h"
@@ -32,7 +35,7 @@ using test::RawSocket;
 // Reads `read_max` bytes an event, and keeps what it heard.
 class Reader final : public stream::ByteStream::Events {
  public:
-  std::unique_ptr<SocketStream> stream;
+  std::unique_ptr<stream::ByteStream> stream;
   std::size_t read_max = 65536;
   std::string received;
   int readable = 0;
@@ -40,7 +43,7 @@ class Reader final : public stream::ByteStream::Events {
   IoStatus ended = IoStatus::kOk;
   std::function<void()> on_readable, on_writable;
 
-  void Own(std::unique_ptr<SocketStream> owned) {
+  void Own(std::unique_ptr<stream::ByteStream> owned) {
     stream = std::move(owned);
     stream->SetEvents(this);
   }
@@ -285,6 +288,137 @@ TEST_F(SocketStreamTest, MayBeDestroyedWhileItConnects) {
   turns_.Settle();
   EXPECT_EQ(reader_.readable, 0);
   EXPECT_EQ(reader_.writable, 1);
+}
+
+// Turned by a thread of its own.
+class ParkedStreamTest : public SocketStreamTest {
+ protected:
+  ~ParkedStreamTest() override {
+    other_.Stop();
+    thread_.join();
+  }
+
+  // As Connect, with both waits under way and bytes that nobody has read.
+  void ConnectWithUnread(std::string_view unread) {
+    Connect();
+    reader_.on_readable = [] { FAIL() << "an event of the loop it left"; };
+    ASSERT_TRUE(peer_.Send(unread));
+    reader_.stream->WantRead(true);
+    reader_.stream->WantWrite();
+  }
+
+  std::unique_ptr<stream::ParkedStream> Park() {
+    std::unique_ptr<stream::ParkedStream> parked = reader_.stream->Park();
+    reader_.stream.reset();
+    turns_.Settle();
+    return parked;
+  }
+
+  // Runs `task` in a turn of the other loop, and waits for it.
+  void Call(const std::function<void()>& task) {
+    std::promise<void> done;
+    other_.Post([&] {
+      task();
+      done.set_value();
+    });
+    done.get_future().get();
+  }
+
+  NetLoop other_;
+  std::thread thread_{[this] { other_.Run(); }};
+};
+
+TEST_F(ParkedStreamTest, GoesOnWhereAnotherThreadTurnsTheLoop) {
+  ConnectWithUnread("unread,");
+  std::unique_ptr<stream::ParkedStream> parked = Park();
+  EXPECT_EQ(reader_.readable, 0);
+  EXPECT_EQ(reader_.writable, 1);  // that of Connect
+  EXPECT_FALSE(peer_.Readable()) << "the peer noticed";
+  ASSERT_TRUE(peer_.Send("parked,"));
+
+  Reader moved;
+  std::promise<void> all_arrived, end_arrived;
+  moved.on_readable = [&] {
+    const std::size_t before = moved.received.size();
+    moved.Read();
+    const std::string_view text = moved.received;
+    if (text == "unread,parked," && text.size() != before)
+      all_arrived.set_value();
+    if (moved.ended != IoStatus::kOk) end_arrived.set_value();
+  };
+  Call([&] {
+    moved.Own(parked->Unpark(other_.internal()));
+    moved.stream->WantRead(true);
+  });
+  parked.reset();
+  all_arrived.get_future().get();
+  Call([&] {
+    // Else this would not return.
+    std::array<std::byte, 8> buffer;
+    EXPECT_EQ(moved.stream->Read(buffer).status, IoStatus::kBlocked);
+    const Bytes piece = AsBytes("answer");
+    EXPECT_EQ(moved.stream->Write(std::span(&piece, 1)).status, IoStatus::kOk);
+    moved.stream->EndWrite();
+  });
+  std::string received;
+  while (peer_.Readable(10'000) && peer_.Receive(received)) {
+  }
+  EXPECT_EQ(received, "answer");
+  EXPECT_EQ(peer_.error(), 0);
+  peer_.EndWrite();
+  end_arrived.get_future().get();
+  Call([&] { moved.stream.reset(); });
+  EXPECT_EQ(moved.ended, IoStatus::kEnd);
+}
+
+TEST_F(ParkedStreamTest, OutlivesTheLoopItLeft) {
+  auto loop = std::make_unique<NetLoop>();
+  Reader reader;
+  reader.Own(std::make_unique<SocketStream>(loop->internal(), "127.0.0.1",
+                                            listener_.port()));
+  reader.stream->WantRead(true);
+  reader.stream->WantWrite();
+  NetTurns turns{loop.get()};
+  ASSERT_TRUE(turns.Until([&] { return reader.writable == 1; }));
+  peer_ = listener_.Accept();
+  std::unique_ptr<stream::ParkedStream> parked = reader.stream->Park();
+  reader.stream.reset();
+  loop.reset();
+  reader_.Own(parked->Unpark(loop_.internal()));
+  reader_.stream->WantRead(true);
+  ASSERT_TRUE(peer_.Send("x"));
+  EXPECT_TRUE(turns_.Until([&] { return reader_.received == "x"; }));
+}
+
+TEST_F(ParkedStreamTest, MayBeParkedInsideItsEvents) {
+  for (const bool readable : {true, false}) {
+    SCOPED_TRACE(readable);
+    reader_ = Reader();
+    Connect();
+    std::unique_ptr<stream::ParkedStream> parked;
+    const auto park = [&] { parked = reader_.stream->Park(); };
+    (readable ? reader_.on_readable : reader_.on_writable) = park;
+    if (readable) reader_.stream->WantRead(true);
+    if (!readable) reader_.stream->WantWrite();
+    ASSERT_TRUE(peer_.Send("x"));
+    ASSERT_TRUE(turns_.Until([&] { return parked != nullptr; }));
+    turns_.Settle();
+    reader_.on_readable = reader_.on_writable = nullptr;
+    reader_.Own(parked->Unpark(loop_.internal()));
+    reader_.stream->WantRead(true);
+    EXPECT_TRUE(turns_.Until([&] { return reader_.received == "x"; }));
+  }
+}
+
+TEST_F(ParkedStreamTest, ItsDestructionIsAReset) {
+  ConnectWithUnread("");
+  std::unique_ptr<stream::ParkedStream> parked = Park();
+  EXPECT_FALSE(peer_.Readable());
+  parked.reset();
+  std::string received;
+  ASSERT_TRUE(peer_.Readable(10'000));
+  EXPECT_FALSE(peer_.Receive(received));
+  EXPECT_EQ(peer_.error(), ECONNRESET);
 }
 
 TEST_F(SocketStreamTest, TheLoopMayDieWithHandlersOfDeadStreams) {

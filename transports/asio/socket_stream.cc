@@ -3,6 +3,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <array>
 #include <asio/buffer.hpp>
@@ -23,6 +24,7 @@
 
 #include "asio/asio_loop.h"
 #include "asio/handler_memory.h"
+#include "parlor/check.h"
 #include "parlor/time.h"
 #include "stream/byte_stream.h"
 #include "stream/stream_loop.h"
@@ -147,6 +149,38 @@ void SocketStream::Dial::OnConnected(std::uint32_t attempt, bool connected) {
   if (attempt != attempt_) return;
   if (!connected) return TryNext();
   stream_.Settle(State::kConnected);  // destroys this
+}
+
+// A socket that no loop knows of.
+class SocketStream::Parked final : public stream::ParkedStream {
+ public:
+  Parked(const Tcp& protocol, Socket::native_handle_type descriptor)
+      : protocol_(protocol), descriptor_(descriptor) {}
+  ~Parked() override {
+    if (descriptor_ < 0) return;
+    const linger at_once{.l_onoff = 1, .l_linger = 0};
+    setsockopt(descriptor_, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+    close(descriptor_);
+  }
+
+  std::unique_ptr<stream::ByteStream> Unpark(stream::StreamLoop& loop) override;
+
+ private:
+  const Tcp protocol_;
+  Socket::native_handle_type descriptor_;  // -1: it was unparked
+};
+
+std::unique_ptr<stream::ByteStream> SocketStream::Parked::Unpark(
+    stream::StreamLoop& loop) {
+  auto* const asio_loop = dynamic_cast<AsioLoop*>(&loop);
+  PARLOR_CHECK(asio_loop != nullptr && descriptor_ >= 0);
+  Socket socket(asio_loop->context());
+  asio::error_code error;
+  socket.assign(protocol_, descriptor_, error);
+  if (!error) descriptor_ = -1;
+  auto stream = std::make_unique<SocketStream>(*asio_loop, std::move(socket));
+  if (error) stream->state_ = State::kLost;
+  return stream;
 }
 
 SocketStream::SocketStream(AsioLoop& loop, Socket socket)
@@ -278,6 +312,17 @@ void SocketStream::EndWrite() {
 void SocketStream::Reset() {
   asio::error_code ignored;
   socket_.set_option(asio::socket_base::linger(true, 0), ignored);
+}
+
+std::unique_ptr<stream::ParkedStream> SocketStream::Park() {
+  PARLOR_CHECK(state_ == State::kConnected);
+  events_ = nullptr;
+  tether_.Cut();  // the handlers that Asio still holds find nobody
+  asio::error_code error;
+  const Tcp protocol = socket_.local_endpoint(error).protocol();
+  auto parked = std::make_unique<Parked>(protocol, socket_.release(error));
+  PARLOR_CHECK(!error);  // it is open
+  return parked;
 }
 
 }  // namespace parlor::net_internal

@@ -42,9 +42,13 @@ class SocketStream final : public stream::ByteStream {
   void WantWrite() override;
   void EndWrite() override;
   void Reset() override;
+  // What is parked is the descriptor. Where another loop cannot watch it (the
+  // system has no memory for that), the stream on there is kLost.
+  std::unique_ptr<stream::ParkedStream> Park() override;
 
  private:
   class Dial;
+  class Parked;
 
   enum class State : std::uint8_t {
     kConnecting,
