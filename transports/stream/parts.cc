@@ -6,8 +6,9 @@
 #include "parlor/transports/net_listener.h"
 #include "parlor/transports/stream_options.h"
 #include "stream/byte_stream.h"
+#include "stream/codec.h"
 #include "stream/length_framing.h"
-#include "stream/server_opening.h"
+#include "stream/server_answer.h"
 #include "stream/stream_connection.h"
 #include "stream/tcp_handshake.h"
 #include "stream/websocket_codec.h"
@@ -15,19 +16,21 @@
 
 namespace parlor::stream {
 
-ServerOpening::Parts MakeServerParts(NetTransport transport,
-                                     const StreamOptions& options,
-                                     std::unique_ptr<ByteStream> stream) {
-  ServerOpening::Parts parts;
-  parts.stream = std::move(stream);
-  if (transport == NetTransport::kTcp) {
-    parts.handshake = MakeTcpServerHandshake();
-    parts.codec = MakeLengthFraming(options.message_bytes_max);
-  } else {
-    parts.handshake = MakeWebSocketServerHandshake();
-    parts.codec = MakeWebSocketServerCodec(options.message_bytes_max);
-  }
-  return parts;
+std::unique_ptr<Codec> MakeServerCodec(NetTransport transport,
+                                       const StreamOptions& options) {
+  return transport == NetTransport::kTcp
+             ? MakeLengthFraming(options.message_bytes_max)
+             : MakeWebSocketServerCodec(options.message_bytes_max);
+}
+
+ServerParts MakeServerParts(NetTransport transport,
+                            const StreamOptions& options,
+                            std::unique_ptr<ByteStream> stream) {
+  return {.stream = std::move(stream),
+          .handshake = transport == NetTransport::kTcp
+                           ? MakeTcpServerHandshake()
+                           : MakeWebSocketServerHandshake(),
+          .codec = MakeServerCodec(transport, options)};
 }
 
 ClientStart MakeClientStart(NetTransport transport,

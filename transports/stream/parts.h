@@ -10,15 +10,18 @@
 #include "parlor/transports/request.h"
 #include "parlor/transports/stream_options.h"
 #include "stream/byte_stream.h"
-#include "stream/server_opening.h"
+#include "stream/codec.h"
+#include "stream/server_answer.h"
 #include "stream/stream_connection.h"
 #include "stream/websocket_codec.h"
 
 namespace parlor::stream {
 
-ServerOpening::Parts MakeServerParts(NetTransport transport,
-                                     const StreamOptions& options,
-                                     std::unique_ptr<ByteStream> stream);
+std::unique_ptr<Codec> MakeServerCodec(NetTransport transport,
+                                       const StreamOptions& options);
+ServerParts MakeServerParts(NetTransport transport,
+                            const StreamOptions& options,
+                            std::unique_ptr<ByteStream> stream);
 
 // `authority` is the host that a WebSocket's request names; `keys` outlives the
 // connection.

@@ -3,11 +3,9 @@
 #include <cstddef>
 #include <memory>
 #include <span>
-#include <string>
 #include <string_view>
 #include <utility>
 
-#include "parlor/byte_io.h"
 #include "parlor/connection.h"
 #include "parlor/time.h"
 #include "parlor/transports/net_listener.h"
@@ -15,8 +13,7 @@
 #include "parlor/transports/stream_options.h"
 #include "stream/byte_stream.h"
 #include "stream/handshake.h"
-#include "stream/segments.h"
-#include "stream/stream_connection.h"
+#include "stream/server_answer.h"
 #include "stream/stream_loop.h"
 
 namespace parlor::stream {
@@ -73,24 +70,15 @@ void ServerOpening::Decide(std::span<const std::byte> unread) {
 
 void ServerOpening::Accept(std::string_view protocol,
                            std::span<const std::byte> unread) {
-  std::string answer = parts_.handshake->Accept(protocol);
-  parts_.codec->set_lanes_marked(parts_.handshake->lanes_marked());
   std::unique_ptr<Connection> connection =
-      MakeServerConnection(loop(), options_,
-                           {.stream = std::move(parts_.stream),
-                            .codec = std::move(parts_.codec),
-                            .answer = std::move(answer),
-                            .unread = unread});
+      AcceptClient(loop(), options_, parts_, protocol, unread);
   owner_.OnConnection(*this, parts_.handshake->request(),
                       std::move(connection));
   Done();
 }
 
 void ServerOpening::Refuse(const Refusal& refusal) {
-  Segments answer(loop().segments());
-  answer.Append(AsBytes(parts_.handshake->Refuse(refusal)));
-  loop().Drain(std::move(parts_.stream), std::move(answer),
-               loop().now() + options_.linger_ms * kMillisecond);
+  RefuseClient(loop(), options_, parts_, refusal);
   Done();
 }
 

@@ -14,8 +14,7 @@
 #include "parlor/transports/request.h"
 #include "parlor/transports/stream_options.h"
 #include "stream/byte_stream.h"
-#include "stream/codec.h"
-#include "stream/handshake.h"
+#include "stream/server_answer.h"
 #include "stream/stream_loop.h"
 
 namespace parlor::stream {
@@ -38,11 +37,7 @@ class ServerOpening final : private LoopMember, private ByteStream::Events {
     ~Owner() = default;
   };
 
-  struct Parts {
-    std::unique_ptr<ByteStream> stream;
-    std::unique_ptr<ServerHandshake> handshake;
-    std::unique_ptr<Codec> codec;
-  };
+  using Parts = ServerParts;
 
   // Made in a turn of `loop`, which is when its time begins. `owner` outlives
   // the opening, and destroys it in OnDone or outside its own callbacks.
