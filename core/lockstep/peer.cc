@@ -473,7 +473,7 @@ StepResult Peer::Step(TimePoint now) {
   AskInput();
   if (!InMatch()) return StepResult::kNotPlaying;
   if (state_ == PeerState::kPlaying) SendInputs(now);
-  if (!CanRun()) {
+  if (waiting_for() != 0) {
     ++counters_.stalls;
     return StepResult::kStalled;
   }
@@ -532,17 +532,6 @@ void Peer::SendHashes(TimePoint now) {
   }
 }
 
-bool Peer::CanRun() const {
-  const bool bots_play = options_.left_seat == LeftSeat::kBot;
-  for (int s = 0; s < match_->players; ++s) {
-    if (s == seat_ || !seats_[static_cast<std::size_t>(s)].inputs.empty()) {
-      continue;
-    }
-    if (!bots_play || (lost_ & Bit(s)) == 0) return false;
-  }
-  return true;
-}
-
 void Peer::Run() {
   std::array<std::uint32_t, 32> inputs{};
   std::uint32_t bots = 0;
@@ -588,6 +577,19 @@ void Peer::Send(TimePoint now, const Message& message) {
 }
 
 // ---- Getters
+
+std::uint32_t Peer::waiting_for() const {
+  if (!match_) return 0;
+  const bool bots_play = options_.left_seat == LeftSeat::kBot;
+  std::uint32_t mask = 0;
+  for (int s = 0; s < match_->players; ++s) {
+    if (s == seat_ || !seats_[static_cast<std::size_t>(s)].inputs.empty()) {
+      continue;
+    }
+    if (!bots_play || (lost_ & Bit(s)) == 0) mask |= Bit(s);
+  }
+  return mask;
+}
 
 std::uint32_t Peer::bots() const {
   if (!match_ || options_.left_seat != LeftSeat::kBot) return 0;

@@ -87,8 +87,10 @@ TEST_F(PeerTest, SixTriesWhoseWaitsDouble) {
     now_ = peer_->next_alarm();
     peer_->OnAlarm(now_);
     at_ms.push_back((now_ - lost) / kMs);
+    EXPECT_EQ(peer_->tries(), static_cast<int>(at_ms.size()));
     link().Close(now_, 1006);  // each try fails at once
   }
+  EXPECT_EQ(peer_->retries(), 6);
   EXPECT_EQ(at_ms,
             (std::vector<std::int64_t>{250, 750, 1'750, 3'750, 7'750, 15'750}));
   EXPECT_EQ(connector_.calls().size(), 7u);

@@ -366,7 +366,9 @@ TEST_F(PeerTest, StallsUntilEveryInputIsInAndNeverGuesses) {
   EXPECT_EQ(Step(), StepResult::kRan);
   EXPECT_EQ(Step(), StepResult::kRan);
   EXPECT_EQ(Step(), StepResult::kStalled);
+  EXPECT_EQ(peer_->waiting_for(), 0b101u);
   SayInputs(0, 2, 4);
+  EXPECT_EQ(peer_->waiting_for(), 0b100u);
   EXPECT_EQ(Step(), StepResult::kStalled);
   EXPECT_EQ(peer_->counters().stalls, 2u);
   EXPECT_EQ(TakeSent(), OwnInputs(2, 4)) << "one input a frame, not a step";

@@ -154,6 +154,11 @@ class Peer final : private ConnectionHandler {
   std::uint32_t lost() const { return lost_; }
   std::uint32_t away() const { return away_; }
   std::uint32_t bots() const;
+  // Mask of the seats that frame() stands still for: their input is not in.
+  std::uint32_t waiting_for() const;
+  // Tries to come back since the link was lost: begun, and the most there are.
+  int tries() const { return tries_; }
+  int retries() const { return options_.retries; }
   // The first frame whose hashes differed and whose differed, or -1.
   std::int64_t desync() const { return desync_; }
   int desync_seat() const { return desync_seat_; }
@@ -197,7 +202,6 @@ class Peer final : private ConnectionHandler {
   void SendInputs(TimePoint now);
   void StartResend();
   void SendHashes(TimePoint now);
-  bool CanRun() const;
   void Run();
   void TakeHash(TimePoint now);
   void Compare(int seat, std::uint32_t frame, std::uint32_t own,
