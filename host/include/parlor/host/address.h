@@ -3,7 +3,6 @@
 #ifndef PARLOR_HOST_ADDRESS_H_
 #define PARLOR_HOST_ADDRESS_H_
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -18,7 +17,10 @@ class Address {
   // subscriber has all of the rest (RFC 6177).
   static std::optional<Address> Parse(std::string_view text);
 
-  // Of no client: what is attached in the process itself.
+  // Of a client whose address could not be read: all of them count as one.
+  static Address Unknown();
+
+  // Of no client: what is attached in the process itself, and not counted.
   Address() = default;
 
   friend bool operator==(const Address&, const Address&) = default;
@@ -28,8 +30,16 @@ class Address {
   }
 
  private:
-  std::uint64_t high_ = 0;
-  std::uint64_t low_ = 0;  // 0 for IPv6; IPv4: ::ffff:a.b.c.d
+  // What low_ says: the kind, and with IPv4 the address in the lower half. No
+  // address is equal to Address(), that of "::1" included.
+  static constexpr std::uint64_t kIpv4 = std::uint64_t{1} << 32;
+  static constexpr std::uint64_t kIpv6 = std::uint64_t{2} << 32;
+  static constexpr std::uint64_t kUnknown = std::uint64_t{3} << 32;
+
+  Address(std::uint64_t high, std::uint64_t low) : high_(high), low_(low) {}
+
+  std::uint64_t high_ = 0;  // the first 64 bits of IPv6
+  std::uint64_t low_ = 0;
 };
 
 }  // namespace parlor::host
