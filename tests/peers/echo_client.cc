@@ -1,7 +1,7 @@
 // A client that is tried against foreign WebSocket servers. It opens one
 // connection to the given URL and does what it is told, one order a line:
 //   send <reliable or state> <text or binary> [bytes, hexadecimal]
-//   close <code> [text, hexadecimal]
+//   close <code> [text]
 //   abort
 // and says what happens, one event a line:
 //   open
@@ -10,7 +10,6 @@
 //   control <ping or pong>
 //   close <code> <us or peer> <refusal> <text, hexadecimal>
 // An order that it does not know ends it with an error.
-#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -18,12 +17,9 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "CLI/CLI.hpp"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
-#include "parlor/byte_io.h"
 #include "parlor/connection.h"
 #include "parlor/connector.h"
 #include "parlor/host/os_entropy.h"
@@ -55,27 +51,18 @@ class Events final : public ConnectionHandler {
   }
 };
 
-void Obey(Connection& connection, const std::string& line) {
-  std::vector<std::string> words = absl::StrSplit(line, ' ');
-  words.resize(4);
-  if (words[0] == "send") {
-    const Lane lane = words[1] == "state" ? Lane::kState : Lane::kReliable;
-    const MessageKind kind =
-        words[2] == "text" ? MessageKind::kText : MessageKind::kBinary;
-    const SendResult result =
-        connection.Send(lane, kind, test::FromHex(words[3]));
-    Say(absl::StrCat("sent ", std::string(SendResultName(result))));
-  } else if (words[0] == "close") {
-    const std::vector<std::byte> text = test::FromHex(words[2]);
-    CloseCode code = 0;
-    std::from_chars(words[1].data(), words[1].data() + words[1].size(), code);
-    connection.Close(code, AsText(text));
-  } else if (words[0] == "abort") {
-    connection.Abort();
-  } else {
-    std::fprintf(stderr, "no such order: %s\n", line.c_str());
+void ObeyClient(Connection& connection, std::string_view order) {
+  const std::string_view verb = TakeWord(order);
+  if (Obey(connection, verb, order)) return;
+  if (verb != "send") {
+    std::fprintf(stderr, "no such order: %s\n", std::string(verb).c_str());
     std::exit(2);
   }
+  const Lane lane = TakeWord(order) == "state" ? Lane::kState : Lane::kReliable;
+  const MessageKind kind =
+      TakeWord(order) == "text" ? MessageKind::kText : MessageKind::kBinary;
+  const SendResult result = connection.Send(lane, kind, test::FromHex(order));
+  Say(absl::StrCat("sent ", std::string(SendResultName(result))));
 }
 
 int Main(int argc, char** argv) {
@@ -117,7 +104,7 @@ int Main(int argc, char** argv) {
   loop.Post(
       [&] { connection = (*connector)->Connect(loop.now(), hello, &events); });
   InputLines input(loop, common.seconds, [&](std::string_view line) {
-    Obey(*connection, std::string(line));
+    ObeyClient(*connection, line);
   });
   loop.Run();
   return 0;

@@ -12,7 +12,6 @@
 //   control <id> <ping or pong>
 //   close <id> close <code> <us or peer> <refusal> <text, hexadecimal>
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -37,23 +36,6 @@
 
 namespace parlor::peers {
 namespace {
-
-// The word at the front of `text`, which loses it and the space behind it.
-std::string_view TakeWord(std::string_view& text) {
-  const std::size_t end = std::min(text.find(' '), text.size());
-  const std::string_view word = text.substr(0, end);
-  text.remove_prefix(std::min(end + 1, text.size()));
-  return word;
-}
-
-// 0 for what is no number.
-template <typename Number>
-Number TakeNumber(std::string_view& text) {
-  const std::string_view word = TakeWord(text);
-  Number number = 0;
-  std::from_chars(word.data(), word.data() + word.size(), number);
-  return number;
-}
 
 class EchoHost final : public NetListenerHandler, private ConnectionHandler {
  public:
@@ -104,20 +86,16 @@ class EchoHost final : public NetListenerHandler, private ConnectionHandler {
     constexpr std::string_view kOrder = "do ";
     if (kind == MessageKind::kText && text.starts_with(kOrder)) {
       text.remove_prefix(kOrder.size());
-      Obey(connection, text);
+      ObeyHost(connection, text);
       return;
     }
     connection.Send(Lane::kReliable, kind, bytes);
   }
 
-  static void Obey(Connection& connection, std::string_view order) {
+  static void ObeyHost(Connection& connection, std::string_view order) {
     const std::string_view verb = TakeWord(order);
-    if (verb == "close") {
-      const auto code = TakeNumber<CloseCode>(order);
-      connection.Close(code, order);
-    } else if (verb == "abort") {
-      connection.Abort();
-    } else if (verb == "state") {
+    if (Obey(connection, verb, order)) return;
+    if (verb == "state") {
       connection.Send(Lane::kState, MessageKind::kText, AsBytes(order));
     } else if (verb == "flood") {
       const auto count = TakeNumber<int>(order);

@@ -8,7 +8,9 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <charconv>
 #include <chrono>
 #include <cstddef>
 #include <cstdio>
@@ -51,6 +53,41 @@ inline std::string_view SendResultName(SendResult result) {
 inline std::string Describe(const CloseEvent& event) {
   return absl::StrCat("close ", event.code, event.by_us ? " us " : " peer ",
                       event.refusal, " ", test::Hex(AsBytes(event.text)));
+}
+
+// The word at the front of `text`, which loses it and the space behind it.
+inline std::string_view TakeWord(std::string_view& text) {
+  const std::size_t end = std::min(text.find(' '), text.size());
+  const std::string_view word = text.substr(0, end);
+  text.remove_prefix(std::min(end + 1, text.size()));
+  return word;
+}
+
+// 0 for what is no number.
+template <typename Number>
+Number TakeNumber(std::string_view& text) {
+  const std::string_view word = TakeWord(text);
+  Number number = 0;
+  std::from_chars(word.data(), word.data() + word.size(), number);
+  return number;
+}
+
+// The orders that both know, of which `verb` is the first word:
+//   close <code> [text]
+//   abort
+// False for any other.
+inline bool Obey(Connection& connection, std::string_view verb,
+                 std::string_view rest) {
+  if (verb == "close") {
+    const auto code = TakeNumber<CloseCode>(rest);
+    connection.Close(code, rest);
+    return true;
+  }
+  if (verb == "abort") {
+    connection.Abort();
+    return true;
+  }
+  return false;
 }
 
 // The options that both have.

@@ -132,7 +132,7 @@ class Client extends Program {
   }
 
   close(code, reason = '') {
-    this.tell(`close ${code} ${Buffer.from(reason).toString('hex')}`);
+    this.tell(`close ${code} ${reason}`);
   }
 
   async closed() {
