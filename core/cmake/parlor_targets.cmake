@@ -12,10 +12,12 @@ function(parlor_compile_options target)
     $<$<BOOL:${PARLOR_WERROR}>:-Werror>)
 endfunction()
 
-# parlor_library(core SOURCES a.cc ... [LINKS lib ...])
-# makes parlor_core, alias parlor::core, installed as parlor::core.
+# parlor_library(core SOURCES a.cc ... [HEADERS parlor/a.h ...] [LINKS lib ...])
+# makes parlor_core, alias parlor::core, installed as parlor::core. HEADERS,
+# below include/: those that are installed with it, where the folder holds
+# another library's as well, which may not be built; all of them by default.
 function(parlor_library name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LINKS" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;HEADERS;LINKS" ${ARGN})
   set(target parlor_${name})
   add_library(${target} STATIC ${ARG_SOURCES})
   add_library(parlor::${name} ALIAS ${target})
@@ -29,7 +31,14 @@ function(parlor_library name)
   if(PARLOR_INSTALL)
     install(TARGETS ${target} EXPORT parlor-targets
             ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-    install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+    if(NOT ARG_HEADERS)
+      install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+    endif()
+    foreach(header ${ARG_HEADERS})
+      cmake_path(GET header PARENT_PATH folder)
+      install(FILES include/${header}
+              DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/${folder})
+    endforeach()
   endif()
 endfunction()
 

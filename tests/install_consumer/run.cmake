@@ -54,6 +54,13 @@ run(${CMAKE_COMMAND} --build ${WORK}/library)
 run(${CMAKE_COMMAND} --install ${WORK}/library)
 file(RENAME ${WORK}/first ${WORK}/prefix)
 
+# Without sockets, nothing is there that speaks of them.
+file(GLOB headers RELATIVE ${WORK}/prefix/include/parlor/transports
+     ${WORK}/prefix/include/parlor/transports/*)
+if(NOT headers STREQUAL "memory_pipe.h")
+  message(FATAL_ERROR "installed without sockets: ${headers}")
+endif()
+
 file(GLOB_RECURSE exports ${WORK}/prefix/*/parlor-targets*.cmake)
 if(NOT exports)
   message(FATAL_ERROR "no CMake package was installed")
