@@ -185,6 +185,7 @@ struct TlsLink {
 
   Executor executor;
   VirtualLoop server_loop{executor}, client_loop{executor};
+  VirtualLoop other_loop{executor};  // for who leaves one of them
   StreamEnd server{executor}, client{executor};
   std::unique_ptr<stream::ByteStream> server_raw, client_raw;
   // Below TLS, for as long as the streams above live.

@@ -155,6 +155,69 @@ TEST_P(TlsTransfer, CarriesAllBytesAndTheEnds) {
   }
 }
 
+// Runs, and moves the server's end to another loop inside some of its events;
+// the client goes on while it is of none. Returns how often.
+int RunWithMoves(TlsLink& link, Random& random) {
+  std::unique_ptr<stream::ParkedStream> parked;
+  std::uint32_t events_left = random.Below(20);
+  link.server.on_event = [&] {
+    if (events_left > 0 || link.server.ended() != IoStatus::kBlocked) {
+      --events_left;
+      return true;
+    }
+    parked = link.server.stream()->Park();
+    link.server.Destroy();
+    return false;
+  };
+  int moves = 0;
+  for (link.Run(); parked != nullptr; link.Run()) {
+    events_left = random.Below(20);
+    link.server.Attach(
+        parked->Unpark(moves++ % 2 == 0 ? link.other_loop : link.server_loop));
+    parked = nullptr;
+    link.server.Send({});  // goes on with what is unsent
+  }
+  link.server.on_event = nullptr;
+  return moves;
+}
+
+TEST_P(TlsTransfer, GoesOnOnAnotherLoop) {
+  const TransferRow& row = GetParam();
+  const std::uint64_t first = TestSeed();
+  int moves = 0;
+  for (std::uint64_t seed = first; seed < first + 20; ++seed) {
+    SCOPED_TRACE(testing::Message() << "PARLOR_SEED=" << seed);
+    TlsLink link(seed, row.below);
+    Random random(seed);
+    for (StreamEnd* end : {&link.server, &link.client}) {
+      end->read_bytes_max = row.read_bytes_max;
+      end->piece_bytes_max = row.piece_bytes_max;
+    }
+    if (random.Below(4) == 0) {  // what is below TLS can do it too
+      link.server.Attach(std::move(link.server_raw));
+      link.client.Attach(std::move(link.client_raw));
+    } else {
+      const TlsServer server = LocalServer();
+      Speak(server, row.version);
+      link.Serve(server);
+      link.Connect(LocalClient());
+    }
+    const auto size = static_cast<std::uint32_t>(row.bytes_max);
+    const auto down = RandomBytes(random, random.Below(size));
+    const auto up = RandomBytes(random, random.Below(size));
+    link.server.Send(down);
+    link.server.End();
+    link.client.Send(up);
+    link.client.End();
+    moves += RunWithMoves(link, random);
+    EXPECT_TRUE(link.server.received() == up);
+    EXPECT_TRUE(link.client.received() == down);
+    EXPECT_EQ(link.server.ended(), IoStatus::kEnd);
+    EXPECT_EQ(link.client.ended(), IoStatus::kEnd);
+  }
+  EXPECT_GT(moves, 10);
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Streams, TlsTransfer,
     testing::Values(
@@ -400,6 +463,50 @@ TEST(TlsStream, TellsOfAReset) {
   EXPECT_TRUE(link.server.write_lost());
 }
 
+TEST(TlsStream, AParkedOneThatIsDestroyedIsAReset) {
+  for (const bool tls : {true, false}) {
+    SCOPED_TRACE(tls);
+    TlsLink link(1);
+    if (tls) {
+      link.Serve(LocalServer());
+      link.Connect(LocalClient());
+    } else {
+      link.server.Attach(std::move(link.server_raw));
+      link.client.Attach(std::move(link.client_raw));
+    }
+    link.Run();
+    std::unique_ptr<stream::ParkedStream> parked = link.server.stream()->Park();
+    link.server.Destroy();
+    link.Run();
+    EXPECT_EQ(link.client.ended(), IoStatus::kBlocked) << "the peer noticed";
+    parked = nullptr;
+    link.Run();
+    EXPECT_EQ(link.client.ended(), IoStatus::kLost);
+  }
+}
+
+// One read may give what came before the protocol was broken: who parks the
+// stream then does not know yet.
+TEST(TlsStream, StaysLostOnAnotherLoop) {
+  TlsLink link(1);
+  link.Serve(LocalServer());
+  link.Connect(LocalClient());
+  link.Run();
+  link.server.WantRead(false);
+  link.client.Send(BytesOf("a request"));
+  link.Run();
+  const std::string garbage(100, 'x');
+  const stream::Bytes piece = std::as_bytes(std::span(garbage));
+  ASSERT_EQ(link.client_under->Write(std::span(&piece, 1)).status,
+            IoStatus::kOk);
+  std::vector<std::byte> into(4096);
+  ASSERT_EQ(link.server.stream()->Read(into).status, IoStatus::kOk);
+  std::unique_ptr<stream::ParkedStream> parked = link.server.stream()->Park();
+  link.server.Attach(parked->Unpark(link.other_loop));
+  link.Run();
+  EXPECT_EQ(link.server.ended(), IoStatus::kLost);
+}
+
 // A socket whose peer has gone refuses writes and still gives what had come.
 class Deaf final : public stream::ByteStream {
  public:
@@ -418,6 +525,9 @@ class Deaf final : public stream::ByteStream {
   void WantWrite() override { under_->WantWrite(); }
   void EndWrite() override { under_->EndWrite(); }
   void Reset() override { under_->Reset(); }
+  std::unique_ptr<stream::ParkedStream> Park() override {
+    return under_->Park();
+  }
 
   bool deaf = false;
 

@@ -78,7 +78,7 @@ class ByteStream {
   // another one; nothing that arrived or waits to be written is lost. For a
   // stream that is connected. No event comes any more, and nothing is left of
   // this object but its destruction, which the peer does not notice.
-  virtual std::unique_ptr<ParkedStream> Park();
+  virtual std::unique_ptr<ParkedStream> Park() = 0;
 };
 
 // A stream between two loops: of no thread, and may be handed from one to
@@ -94,8 +94,6 @@ class ParkedStream {
   // kind it came from, in a turn of it. Once.
   virtual std::unique_ptr<ByteStream> Unpark(StreamLoop& loop) = 0;
 };
-
-inline std::unique_ptr<ParkedStream> ByteStream::Park() { return nullptr; }
 
 }  // namespace parlor::stream
 

@@ -15,6 +15,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "parlor/check.h"
 #include "stream/byte_stream.h"
@@ -85,7 +86,7 @@ class TlsStream final : public ByteStream,
   TlsStream(StreamLoop& loop, std::unique_ptr<ByteStream> under,
             std::shared_ptr<const TlsContext> context);
 
-  void Accept() { SSL_set_accept_state(ssl_.get()); }
+  void Accept() { SSL_set_accept_state(tls_.ssl.get()); }
   void Connect(const std::string& host);
 
   void SetEvents(ByteStream::Events* events) override;
@@ -95,6 +96,7 @@ class TlsStream final : public ByteStream,
   void WantWrite() override;
   void EndWrite() override;
   void Reset() override { under_->Reset(); }
+  std::unique_ptr<ParkedStream> Park() override;
 
  private:
   enum class Phase : std::uint8_t {
@@ -102,6 +104,26 @@ class TlsStream final : public ByteStream,
     kOpen,
     kFailed,  // by the protocol, or by the stream below: nothing goes any more
   };
+
+  // What goes along to another loop, beside the stream below and what waits.
+  struct Tls {
+    std::shared_ptr<const TlsContext> context;
+    std::unique_ptr<SSL, Frees<SSL_free>> ssl;
+    Phase phase = Phase::kHandshake;
+    // OpenSSL holds bytes that may make plaintext without more coming from
+    // below.
+    bool inside = false;
+    bool peer_ended = false;
+    bool write_ended = false;  // EndWrite was called
+    bool end_sent = false;     // our close_notify has been made
+    bool write_lost = false;   // the stream below takes nothing any more
+  };
+
+  class Parked;
+
+  TlsStream(StreamLoop& loop, std::unique_ptr<ByteStream> under, Tls tls);
+
+  static Tls MakeTls(std::shared_ptr<const TlsContext> context);
 
   // OpenSSL reads and writes ciphertext through these, straight from and to the
   // stream below. `bio` carries the TlsStream.
@@ -126,47 +148,49 @@ class TlsStream final : public ByteStream,
   bool readable() const;
   bool writable() const;
 
+  Tls tls_;
   std::unique_ptr<ByteStream> under_;
-  std::shared_ptr<const TlsContext> context_;
-  std::unique_ptr<SSL, Frees<SSL_free>> ssl_;
   ByteStream::Events* events_ = nullptr;
   // Ciphertext that the stream below has not taken. While there is some, the
   // stream below has been asked for OnWritable.
   Segments waiting_;
-  Phase phase_ = Phase::kHandshake;
   bool want_read_ = false;
   bool want_write_ = false;
-  // OpenSSL holds bytes that may make plaintext without more coming from below.
-  bool inside_ = false;
-  bool peer_ended_ = false;
-  bool end_told_ = false;     // Read has told kEnd or kLost since it was wanted
-  bool write_ended_ = false;  // EndWrite was called
-  bool end_sent_ = false;     // our close_notify has been made
-  bool write_lost_ = false;   // the stream below takes nothing any more
+  bool end_told_ = false;  // Read has told kEnd or kLost since it was wanted
   // What OpenSSL may still read of the stream below in this call.
   std::size_t read_budget_ = 0;
 };
 
 TlsStream::TlsStream(StreamLoop& loop, std::unique_ptr<ByteStream> under,
-                     std::shared_ptr<const TlsContext> context)
+                     Tls tls)
     : LoopMember(loop),
+      tls_(std::move(tls)),
       under_(std::move(under)),
-      context_(std::move(context)),
-      ssl_(SSL_new(context_->get())),
       waiting_(loop.segments()) {
-  BIO* const bio = BIO_new(Method());
-  PARLOR_CHECK(ssl_ != nullptr &&
-               bio != nullptr);  // only memory can be missing
-  BIO_set_data(bio, this);
-  BIO_set_init(bio, 1);
-  SSL_set_bio(ssl_.get(), bio, bio);  // which owns it now
+  BIO_set_data(SSL_get_rbio(tls_.ssl.get()), this);
   under_->SetEvents(this);
+}
+
+TlsStream::TlsStream(StreamLoop& loop, std::unique_ptr<ByteStream> under,
+                     std::shared_ptr<const TlsContext> context)
+    : TlsStream(loop, std::move(under), MakeTls(std::move(context))) {
   under_->WantRead(true);
   Schedule();  // the handshake begins without being asked
 }
 
+TlsStream::Tls TlsStream::MakeTls(std::shared_ptr<const TlsContext> context) {
+  Tls tls{.context = std::move(context), .ssl = nullptr};
+  tls.ssl.reset(SSL_new(tls.context->get()));
+  BIO* const bio = BIO_new(Method());
+  PARLOR_CHECK(tls.ssl != nullptr &&
+               bio != nullptr);  // only memory can be missing
+  BIO_set_init(bio, 1);
+  SSL_set_bio(tls.ssl.get(), bio, bio);  // which owns it now
+  return tls;
+}
+
 void TlsStream::Connect(const std::string& host) {
-  SSL* const ssl = ssl_.get();
+  SSL* const ssl = tls_.ssl.get();
   SSL_set_connect_state(ssl);
   ERR_clear_error();
   // An empty name would be no name to verify.
@@ -206,7 +230,7 @@ void TlsStream::WantRead(bool wanted) {
 
 // With nobody to tell, the stream below would tell us for ever.
 void TlsStream::WantReadBelow() {
-  if (phase_ != Phase::kOpen || peer_ended_) return;
+  if (tls_.phase != Phase::kOpen || tls_.peer_ended) return;
   under_->WantRead(want_read_ && events_ != nullptr);
 }
 
@@ -217,24 +241,25 @@ void TlsStream::WantWrite() {
 
 // There is something to read that the stream below would not tell of.
 bool TlsStream::readable() const {
-  const bool ended = phase_ == Phase::kFailed || peer_ended_;
-  return want_read_ && (inside_ || (ended && !end_told_));
+  const bool ended = tls_.phase == Phase::kFailed || tls_.peer_ended;
+  return want_read_ && (tls_.inside || (ended && !end_told_));
 }
 
 bool TlsStream::writable() const {
-  return phase_ == Phase::kFailed || write_lost_ ||
-         (phase_ == Phase::kOpen && waiting_.empty());
+  return tls_.phase == Phase::kFailed || tls_.write_lost ||
+         (tls_.phase == Phase::kOpen && waiting_.empty());
 }
 
 IoResult TlsStream::Read(std::span<std::byte> into) {
-  if (phase_ == Phase::kOpen && !peer_ended_) {
+  if (tls_.phase == Phase::kOpen && !tls_.peer_ended) {
     const std::size_t bytes = Decrypt(into);
     if (readable()) Schedule();
     if (bytes > 0) return {IoStatus::kOk, bytes};
   }
-  if (phase_ != Phase::kFailed && !peer_ended_) return {IoStatus::kBlocked, 0};
+  if (tls_.phase != Phase::kFailed && !tls_.peer_ended)
+    return {IoStatus::kBlocked, 0};
   end_told_ = true;
-  return {phase_ == Phase::kFailed ? IoStatus::kLost : IoStatus::kEnd, 0};
+  return {tls_.phase == Phase::kFailed ? IoStatus::kLost : IoStatus::kEnd, 0};
 }
 
 // Goes on over records as long as that needs no further look below, which for
@@ -245,13 +270,13 @@ std::size_t TlsStream::Decrypt(std::span<std::byte> into) {
   do {
     ERR_clear_error();
     std::size_t bytes = 0;
-    const int result = SSL_read_ex(ssl_.get(), into.data() + filled,
+    const int result = SSL_read_ex(tls_.ssl.get(), into.data() + filled,
                                    into.size() - filled, &bytes);
     if (result != 1) {
-      inside_ = false;
-      const int error = SSL_get_error(ssl_.get(), result);
+      tls_.inside = false;
+      const int error = SSL_get_error(tls_.ssl.get(), result);
       if (error == SSL_ERROR_ZERO_RETURN) {
-        peer_ended_ = true;
+        tls_.peer_ended = true;
         under_->WantRead(false);
       } else if (error != SSL_ERROR_WANT_READ) {
         Fail();
@@ -259,55 +284,57 @@ std::size_t TlsStream::Decrypt(std::span<std::byte> into) {
       break;
     }
     filled += bytes;
-    inside_ = SSL_has_pending(ssl_.get()) == 1;
-  } while (inside_ && filled < into.size());
+    tls_.inside = SSL_has_pending(tls_.ssl.get()) == 1;
+  } while (tls_.inside && filled < into.size());
   return filled;
 }
 
 IoResult TlsStream::Write(std::span<const Bytes> pieces) {
-  PARLOR_CHECK(!pieces.empty() && !write_ended_);
+  PARLOR_CHECK(!pieces.empty() && !tls_.write_ended);
   Records records(pieces);
   std::array<std::byte, kRecordBytes> space;
   std::size_t taken = 0;
-  while (!records.empty() && phase_ == Phase::kOpen && waiting_.empty() &&
-         !write_lost_) {
+  while (!records.empty() && tls_.phase == Phase::kOpen && waiting_.empty() &&
+         !tls_.write_lost) {
     const Bytes record = records.Next(space);
     ERR_clear_error();
     std::size_t written = 0;
-    if (SSL_write_ex(ssl_.get(), record.data(), record.size(), &written) != 1) {
+    if (SSL_write_ex(tls_.ssl.get(), record.data(), record.size(), &written) !=
+        1) {
       Fail();
     }
     taken += written;
   }
-  if (phase_ == Phase::kFailed || write_lost_) return {IoStatus::kLost, 0};
+  if (tls_.phase == Phase::kFailed || tls_.write_lost)
+    return {IoStatus::kLost, 0};
   return {taken > 0 ? IoStatus::kOk : IoStatus::kBlocked, taken};
 }
 
 void TlsStream::EndWrite() {
-  if (std::exchange(write_ended_, true)) return;
-  if (phase_ == Phase::kOpen) SendEnd();
+  if (std::exchange(tls_.write_ended, true)) return;
+  if (tls_.phase == Phase::kOpen) SendEnd();
 }
 
 void TlsStream::SendEnd() {
   ERR_clear_error();
-  SSL_shutdown(ssl_.get());
+  SSL_shutdown(tls_.ssl.get());
   ERR_clear_error();
-  end_sent_ = true;
+  tls_.end_sent = true;
   Flush();
 }
 
 void TlsStream::Handshake() {
   read_budget_ = kOverheadBytesMax;
   ERR_clear_error();
-  const int result = SSL_do_handshake(ssl_.get());
+  const int result = SSL_do_handshake(tls_.ssl.get());
   if (result == 1) {
-    phase_ = Phase::kOpen;
-    inside_ = SSL_has_pending(ssl_.get()) == 1;
+    tls_.phase = Phase::kOpen;
+    tls_.inside = SSL_has_pending(tls_.ssl.get()) == 1;
     WantReadBelow();
-    if (write_ended_) SendEnd();
+    if (tls_.write_ended) SendEnd();
     Schedule();
-  } else if (write_lost_ ||
-             SSL_get_error(ssl_.get(), result) != SSL_ERROR_WANT_READ) {
+  } else if (tls_.write_lost ||
+             SSL_get_error(tls_.ssl.get(), result) != SSL_ERROR_WANT_READ) {
     Fail();
   }
 }
@@ -315,21 +342,21 @@ void TlsStream::Handshake() {
 // An alert that says why is on its way already, where the protocol has one.
 void TlsStream::Fail() {
   ERR_clear_error();
-  phase_ = Phase::kFailed;
-  inside_ = false;
+  tls_.phase = Phase::kFailed;
+  tls_.inside = false;
   under_->WantRead(false);
   Schedule();
 }
 
 void TlsStream::OnReadable() {
-  if (phase_ == Phase::kHandshake) return Handshake();
+  if (tls_.phase == Phase::kHandshake) return Handshake();
   if (want_read_ && events_ != nullptr) events_->OnReadable();
 }
 
 void TlsStream::OnWritable() {
   if (!waiting_.empty()) Flush();
-  if (phase_ == Phase::kHandshake) {
-    if (write_lost_) Fail();
+  if (tls_.phase == Phase::kHandshake) {
+    if (tls_.write_lost) Fail();
     return;
   }
   if (!want_write_ || !writable() || events_ == nullptr) return;
@@ -338,7 +365,7 @@ void TlsStream::OnWritable() {
 }
 
 void TlsStream::OnTurnEnd() {
-  if (phase_ == Phase::kHandshake) Handshake();
+  if (tls_.phase == Phase::kHandshake) Handshake();
   if (events_ == nullptr) return;
   const bool write = want_write_ && writable();
   if (!write && !readable()) return;
@@ -353,11 +380,11 @@ void TlsStream::OnTurnEnd() {
 // False: the peer makes us talk and does not listen.
 bool TlsStream::TakeCiphertext(Bytes bytes) {
   // Behind a close_notify nothing counts (RFC 8446 section 6.1).
-  if (write_lost_ || end_sent_) return true;
+  if (tls_.write_lost || tls_.end_sent) return true;
   if (waiting_.empty()) {
     const IoResult result = under_->Write(std::span(&bytes, 1));
     if (result.status == IoStatus::kLost) {
-      write_lost_ = true;  // reading finds out what else there is
+      tls_.write_lost = true;  // reading finds out what else there is
       return true;
     }
     bytes = bytes.subspan(result.bytes);
@@ -370,15 +397,51 @@ bool TlsStream::TakeCiphertext(Bytes bytes) {
 }
 
 void TlsStream::Flush() {
-  if (write_lost_) return;
+  if (tls_.write_lost) return;
   const IoStatus status = waiting_.WriteTo(*under_);
   if (status == IoStatus::kBlocked) return under_->WantWrite();
   if (status == IoStatus::kLost) {
-    write_lost_ = true;
+    tls_.write_lost = true;
     waiting_.Clear();
     return;
   }
-  if (end_sent_) under_->EndWrite();
+  if (tls_.end_sent) under_->EndWrite();
+}
+
+class TlsStream::Parked final : public ParkedStream {
+ public:
+  Parked(std::unique_ptr<ParkedStream> under, Tls tls,
+         std::vector<std::byte> waiting)
+      : under_(std::move(under)),
+        tls_(std::move(tls)),
+        waiting_(std::move(waiting)) {}
+
+  std::unique_ptr<ByteStream> Unpark(StreamLoop& loop) override {
+    std::unique_ptr<TlsStream> stream(
+        new TlsStream(loop, under_->Unpark(loop), std::move(tls_)));
+    if (!waiting_.empty()) {
+      stream->waiting_.Append(waiting_);
+      stream->under_->WantWrite();
+    }
+    return stream;
+  }
+
+ private:
+  std::unique_ptr<ParkedStream> under_;  // resets
+  Tls tls_;
+  const std::vector<std::byte> waiting_;
+};
+
+std::unique_ptr<ParkedStream> TlsStream::Park() {
+  PARLOR_CHECK(tls_.phase != Phase::kHandshake);
+  events_ = nullptr;
+  // The pieces belong to the loop.
+  std::vector<std::byte> waiting;
+  waiting_.ForEach([&waiting](Bytes part, std::size_t /*offset*/) {
+    waiting.insert(waiting.end(), part.begin(), part.end());
+  });
+  return std::make_unique<Parked>(under_->Park(), std::move(tls_),
+                                  std::move(waiting));
 }
 
 BIO_METHOD* TlsStream::Method() {
