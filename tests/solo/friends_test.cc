@@ -1,0 +1,317 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "parlor/entropy.h"
+#include "parlor/host/local_connector.h"
+#include "parlor/transports/memory_pipe.h"
+#include "session.h"
+
+namespace parlor::solo {
+namespace {
+
+constexpr cycles::Options kHostsGame{
+    .players = 3, .level = cycles::Level::kHard, .size = 5};
+constexpr std::int64_t kHold = 1'000;
+
+// The room that all of a test's links lead to.
+struct Host {
+  static host::ShardOptions OneRoom() {
+    host::ShardOptions options;
+    options.rooms = 1;
+    options.seats = cycles::kPlayersMax;
+    options.room.hold_ms = kHold;
+    return options;
+  }
+
+  SeededEntropy entropy{1};
+  PipePump pump;
+  host::Shard shard{OneRoom(), entropy};
+};
+
+// A friend's way into it, which can be cut and refused.
+class FriendLink final : public Link, private Connector {
+ public:
+  explicit FriendLink(Host& host)
+      : host_(host), local_(pump_, host.pump, host.shard) {}
+
+  Connector& connector() override { return *this; }
+  void Turn(TimePoint now) override {
+    pump_.Pump(now);
+    host_.pump.Pump(now);
+    host_.shard.OnAlarm(now);
+    pump_.Pump(now);
+  }
+  TimePoint next_turn() const override {
+    if (pump_.has_ready() || host_.pump.has_ready()) return TimePoint::min();
+    return std::min({pump_.next_alarm(), host_.pump.next_alarm(),
+                     host_.shard.next_alarm()});
+  }
+
+  // Only while a session is connected.
+  void Cut(std::uint16_t refusal = 503) {
+    refusal_ = refusal;
+    connection_->Abort();
+  }
+  void Refuse(std::uint16_t refusal) { refusal_ = refusal; }
+
+ private:
+  std::unique_ptr<Connection> Connect(TimePoint now, const Hello& hello,
+                                      ConnectionHandler* handler) override {
+    std::unique_ptr<Connection> made;
+    if (refusal_ != 0) {
+      made = MakeRefusedPipe(pump_, refusal_);
+      made->SetHandler(handler);
+    } else {
+      made = local_.Connect(now, hello, handler);
+    }
+    connection_ = made.get();
+    return made;
+  }
+
+  Host& host_;
+  PipePump pump_;
+  host::LocalConnector local_;
+  Connection* connection_ = nullptr;
+  std::uint16_t refusal_ = 0;
+};
+
+struct Friend {
+  Friend(const SessionOptions& options, Host& host)
+      : link(std::make_unique<FriendLink>(host)),
+        session(std::make_unique<Session>(options, *link)) {}
+
+  std::unique_ptr<FriendLink> link;
+  std::unique_ptr<Session> session;
+};
+
+// Several sessions and their room, in virtual time.
+class FriendsTest : public ::testing::Test {
+ protected:
+  // The first one has seat 0, and its options are the match's.
+  Friend& Join(SessionOptions options = {}) {
+    if (options.hello.players == 0) options.hello.players = kHostsGame.players;
+    options.start_by = StartBy::kPlayer;
+    options.delay = kNetworkDelay;
+    if (friends_.empty()) options.game = kHostsGame;
+    friends_.push_back(std::make_unique<Friend>(options, host_));
+    Run(3);
+    return *friends_.back();
+  }
+  Friend& JoinBot() {
+    SessionOptions options;
+    options.own_seat_is_bot = true;
+    return Join(options);
+  }
+
+  // So many milliseconds.
+  void Run(int milliseconds, std::uint32_t limit = UINT32_MAX) {
+    for (int i = 0; i < milliseconds; ++i) {
+      now_ += kMillisecond;
+      for (const auto& one : friends_) {
+        one->session->Turn(now_, limit);
+        if (one->session->next_turn() == kNever) one->link->Turn(now_);
+      }
+    }
+  }
+  // Until all that have not ended have run them.
+  void RunTo(std::uint32_t frames) {
+    for (int i = 0; i < 60'000; ++i) {
+      bool there = true;
+      for (const auto& one : friends_) {
+        const Session& session = *one->session;
+        if (session.left() || session.frame() >= frames) continue;
+        there = false;
+      }
+      if (there) return;
+      Run(1, frames);
+    }
+    FAIL() << "they do not get to frame " << frames;
+  }
+
+  Session& session(int i) {
+    return *friends_[static_cast<std::size_t>(i)]->session;
+  }
+  std::uint64_t Hash(int i) { return cycles::Hash64(*session(i).state()); }
+
+  TimePoint now_{};
+  Host host_;
+  std::vector<std::unique_ptr<Friend>> friends_;
+};
+
+TEST_F(FriendsTest, AFullRoomPlaysWhatItsHostChose) {
+  JoinBot();
+  JoinBot();
+  JoinBot();
+  RunTo(900);
+  for (int i = 0; i < 3; ++i) {
+    SCOPED_TRACE(i);
+    EXPECT_EQ(session(i).match()->seat, i);
+    EXPECT_EQ(session(i).match()->mode, cycles::ModeOf(kHostsGame));
+    EXPECT_EQ(session(i).match()->delay, kNetworkDelay);
+    EXPECT_EQ(session(i).state()->level, kHostsGame.level);
+    EXPECT_EQ(session(i).frame(), 900u);
+    EXPECT_EQ(Hash(i), Hash(0));
+    EXPECT_EQ(session(i).taken_over(0), -1);
+    EXPECT_EQ(session(i).peer().desync(), -1);
+  }
+}
+
+TEST_F(FriendsTest, NobodyStartsButSeat0) {
+  Join();
+  Join();
+  EXPECT_EQ(session(0).peer().seated(), 2);
+  session(1).Start();
+  Run(50);
+  EXPECT_EQ(session(1).peer().state(), lockstep::PeerState::kLobby);
+  session(0).Start();
+  RunTo(100);
+  EXPECT_EQ(session(1).match()->players, 2);
+  EXPECT_EQ(session(1).match()->size, 3);
+  EXPECT_EQ(session(1).state()->players, 3);
+  EXPECT_EQ(session(1).state()->level, kHostsGame.level);
+  EXPECT_EQ(Hash(0), Hash(1));
+}
+
+TEST_F(FriendsTest, AMatchOfOneHasTheSameBotsAsPlaySolo) {
+  JoinBot();
+  session(0).Start();
+  RunTo(300);
+  EXPECT_EQ(session(0).match()->players, 1);
+  EXPECT_EQ(session(0).state()->cycles[0].held, 0u);
+}
+
+TEST_F(FriendsTest, ABotTakesALeftSeatAtTheSameFrameEverywhere) {
+  JoinBot();
+  JoinBot();
+  JoinBot();
+  RunTo(100);
+  session(2).End();
+  EXPECT_FALSE(session(2).left());
+  EXPECT_EQ(session(2).next_turn(), kNever);
+  Run(3);
+  EXPECT_TRUE(session(2).left());
+  RunTo(1'000);
+  EXPECT_GE(session(0).taken_over(2), 100);
+  EXPECT_LT(session(0).taken_over(2), 110);
+  EXPECT_EQ(session(0).taken_over(2), session(1).taken_over(2));
+  EXPECT_EQ(session(0).taken_over(1), -1);
+  EXPECT_EQ(Hash(0), Hash(1));
+}
+
+TEST_F(FriendsTest, WhoWasCutComesBack) {
+  JoinBot();
+  JoinBot();
+  JoinBot();
+  RunTo(100);
+  friends_[1]->link->Cut();
+  Run(500);
+  EXPECT_EQ(session(1).peer().state(), lockstep::PeerState::kReconnecting);
+  EXPECT_EQ(session(0).peer().away(), 0b010u);
+  EXPECT_FALSE(session(1).failed());
+  friends_[1]->link->Refuse(0);
+  RunTo(600);
+  EXPECT_EQ(session(1).peer().counters().resumes, 1u);
+  EXPECT_EQ(session(0).taken_over(1), -1);
+  EXPECT_EQ(Hash(0), Hash(1));
+  EXPECT_EQ(Hash(0), Hash(2));
+}
+
+// It is behind, and runs what it has of the others up to the last frame while
+// it is down; what it said meanwhile is all that the others lack.
+TEST_F(FriendsTest, WhoIsCutAtTheEndStillSaysItsLastMoves) {
+  JoinBot();
+  JoinBot();
+  JoinBot();
+  RunTo(100);
+  const std::uint32_t last = session(1).frame() + 4;
+  std::unique_ptr<Friend> late = std::move(friends_[1]);
+  friends_.erase(friends_.begin() + 1);
+  Run(100);
+  late->link->Turn(now_);
+  late->link->Cut();
+  friends_.push_back(std::move(late));
+  Run(500, last);
+  EXPECT_EQ(session(2).frame(), last);
+  EXPECT_EQ(session(2).peer().state(), lockstep::PeerState::kReconnecting);
+  EXPECT_LT(session(0).frame(), last);
+  friends_[2]->link->Refuse(0);
+  RunTo(last);
+  EXPECT_EQ(Hash(0), Hash(1));
+  EXPECT_EQ(Hash(0), Hash(2));
+}
+
+TEST_F(FriendsTest, AHostThatLeavesEndsItForAll) {
+  Join();
+  Join();
+  Join();
+  RunTo(100);
+  host_.shard.EndAll(CloseReason::kHostLeft);
+  Run(3);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_TRUE(session(i).failed());
+    EXPECT_EQ(session(i).error(), "the host left");
+    EXPECT_TRUE(session(i).left());
+  }
+}
+
+struct ErrorRow {
+  std::uint16_t refusal;
+  std::string access;
+  std::string_view words;
+};
+
+TEST_F(FriendsTest, ARefusalIsToldInWords) {
+  const ErrorRow rows[] = {
+      {403, "", "the host takes nobody in without an invite code"},
+      {403, "invite.AAAAAAAAAAAA", "the host does not know this invite code"},
+      {403, "pass.xyz", "the host refused access"},
+      {404, "", "there is no such room"},
+      {409, "", "the room was opened for another number of players"},
+      {429, "", "too many tries: wait a minute"},
+      {503, "", "the host takes nobody in at the moment"},
+  };
+  for (const ErrorRow& row : rows) {
+    SCOPED_TRACE(row.refusal);
+    SessionOptions options;
+    options.hello = {.players = 3, .access = row.access};
+    FriendLink link(host_);
+    link.Refuse(row.refusal);
+    Session session(options, link);
+    for (int i = 0; i < 3; ++i) session.Turn(now_);
+    EXPECT_TRUE(session.failed());
+    EXPECT_EQ(session.error(), row.words);
+    EXPECT_TRUE(session.left());
+  }
+}
+
+TEST_F(FriendsTest, OneTooManyHearsThatTheRoomIsFull) {
+  for (int i = 0; i < 4; ++i) Join();
+  EXPECT_EQ(session(3).error(), "the room is full or plays already");
+  EXPECT_FALSE(session(0).failed());
+}
+
+TEST_F(FriendsTest, AnotherDelayIsToldBeforeAnyonePlays) {
+  SessionOptions options;
+  options.hello.players = 2;
+  Host other;
+  options.start_by = StartBy::kPlayer;
+  options.delay = kNetworkDelay;
+  Friend first(options, other);
+  options.delay = kNetworkDelay + 1;
+  Friend second(options, other);
+  for (int i = 0; i < 100; ++i) {
+    now_ += kMillisecond;
+    first.session->Turn(now_);
+    second.session->Turn(now_);
+  }
+  EXPECT_TRUE(first.session->failed());
+  EXPECT_NE(first.session->error().find("plays another build"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace parlor::solo
