@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <span>
 #include <utility>
@@ -26,6 +27,13 @@ class VirtualLoop final : public stream::StreamLoop {
     EndDrains();
     executor_.Cancel(turn_);
     executor_.Cancel(alarm_);
+    executor_.Cancel(task_);
+  }
+
+  // As NetLoop's: in a turn of its own, in the order posted.
+  void Post(std::function<void()> task) {
+    tasks_.push_back(std::move(task));
+    if (tasks_.size() == 1) AwaitTask();
   }
 
  private:
@@ -47,10 +55,21 @@ class VirtualLoop final : public stream::StreamLoop {
     });
   }
 
+  void AwaitTask() {
+    task_ = executor_.After(Duration::zero(), [this] {
+      set_now(executor_.now());
+      const std::function<void()> task = std::move(tasks_.front());
+      tasks_.pop_front();
+      if (!tasks_.empty()) AwaitTask();
+      task();
+    });
+  }
+
   friend class MemoryStream;
 
   Executor& executor_;
-  Executor::Event turn_, alarm_;
+  Executor::Event turn_, alarm_, task_;
+  std::deque<std::function<void()>> tasks_;
   TimePoint alarm_at_ = kNever;
 };
 
