@@ -8,6 +8,7 @@
 
 #include "link.h"
 #include "parlor/host/os_entropy.h"
+#include "parlor/printable.h"
 #include "parlor/status.h"
 #include "replay_player.h"
 #include "session.h"

@@ -7,6 +7,7 @@
 
 #include "headless.h"
 #include "options.h"
+#include "parlor/printable.h"
 #include "parlor/status.h"
 #include "replay_file.h"
 #include "terminal/terminal.h"

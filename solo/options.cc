@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "parlor/printable.h"
 
 namespace parlor::solo {
 namespace {
@@ -268,22 +269,6 @@ std::string SizeName(int width, int height) {
 std::string SizeName(int size) {
   const cycles::Size& row = cycles::kSizes[static_cast<std::size_t>(size)];
   return SizeName(row.width, row.height);
-}
-
-std::string Printable(std::string_view text) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string out;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte >= 0x20 && byte < 0x7f) {
-      out += c;
-    } else {
-      out += "\\x";
-      out += kDigits[byte >> 4];
-      out += kDigits[byte & 15];
-    }
-  }
-  return out;
 }
 
 std::string ShellWord(std::string_view text) {

@@ -52,10 +52,6 @@ std::string_view LevelName(cycles::Level level);
 std::string SizeName(int width, int height);
 std::string SizeName(int size);
 
-// One line for a terminal: control characters and other bytes outside ASCII
-// as \xNN. For texts with a file's name or an argument in them.
-std::string Printable(std::string_view text);
-
 // One word of a shell's command line, in quotes where it needs them.
 std::string ShellWord(std::string_view text);
 

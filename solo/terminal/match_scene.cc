@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "parlor/printable.h"
 #include "parlor/status.h"
 #include "replay_file.h"
 #include "terminal/scene.h"

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "parlor/printable.h"
 #include "parlor/status.h"
 #include "terminal/renderer.h"
 #include "terminal/scene.h"
