@@ -1,11 +1,22 @@
 #include "parlor/host/shard.h"
 
+#include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <optional>
 #include <utility>
 
+#include "logic/minute_rates.h"
 #include "parlor/check.h"
 
 namespace parlor::host {
+namespace {
+
+// 2 MiB a shard at most, and comers to its rooms from 546 addresses a second
+// before the least busy are forgotten, who then may join more often than told.
+constexpr std::size_t kJoinsMax = 32'768;
+
+}  // namespace
 
 absl::Status ValidateOptions(const ShardOptions& options) {
   if (absl::Status status = CheckLimit(limits::kRooms, "rooms", options.rooms);
@@ -13,6 +24,12 @@ absl::Status ValidateOptions(const ShardOptions& options) {
     return status;
   }
   if (absl::Status status = CheckLimit(limits::kSeats, "seats", options.seats);
+      !status.ok()) {
+    return status;
+  }
+  if (absl::Status status =
+          CheckLimit(limits::kRoomJoinRate, limits::kRoomJoinRate.name,
+                     options.room_joins_per_minute);
       !status.ok()) {
     return status;
   }
@@ -86,18 +103,25 @@ class Shard::Session final : public ConnectionHandler {
 };
 
 Shard::Shard(const ShardOptions& options, Entropy& entropy)
-    : options_(options), entropy_(entropy) {
+    : options_(options),
+      entropy_(entropy),
+      joins_(std::make_unique<MinuteRates>(options.room_joins_per_minute,
+                                           kJoinsMax)) {
   PARLOR_CHECK(ValidateOptions(options).ok());
 }
 
 Shard::~Shard() = default;
 
-Refusal Shard::Admit(TimePoint now, const Hello& hello,
-                     const Address& /*from*/) {
+Refusal Shard::Admit(TimePoint now, const Hello& hello, const Address& from) {
   // A room that is over, though its alarm did not run yet, is in nobody's way.
   OnAlarm(now);
   if (hello.room >= static_cast<std::uint64_t>(options_.rooms)) return {404};
   if (hello.players < 1 || hello.players > options_.seats) return {400};
+  // Eight friends behind one address who resume at once would exhaust it.
+  if (!hello.resume && from != Address()) {
+    const std::uint32_t wait = joins_->Take(now, {from, hello.room});
+    if (wait > 0) return {.status = 429, .retry_after_s = wait};
+  }
   const lockstep::Room* room = FindRoom(hello.room);
   if (room != nullptr && room->opened_for() != hello.players) return {409};
   return {};

@@ -2,15 +2,20 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "parlor/host/address.h"
 #include "parlor/host/local_connector.h"
 #include "parlor/host/os_entropy.h"
 #include "parlor/lockstep/wire.h"
+#include "parlor/random.h"
 #include "parlor/transports/memory_pipe.h"
+#include "support/seed.h"
 
 namespace parlor::host {
 namespace {
@@ -250,6 +255,178 @@ TEST_F(ShardTest, EndAllClosesEverybody) {
   EXPECT_EQ(shard_->connections(), 0u);
 }
 
+class JoinRateTest : public ShardTest {
+ protected:
+  void SetUp() override {
+    ShardOptions options;
+    options.rooms = 10;
+    options.room_joins_per_minute = 3;
+    Make(options);
+  }
+
+  Refusal Ask(std::uint32_t room, const Address& from, int players = 2) {
+    return shard_->Admit(now_, {.room = room, .players = players}, from);
+  }
+
+  // `from` has joined room 1 as often as it may.
+  void Exhaust() {
+    for (int i = 0; i < 3; ++i) ASSERT_EQ(Ask(1, from_).status, 0) << i;
+  }
+
+  const Address from_ = Address::Parse("192.0.2.1").value();
+  const Address other_ = Address::Parse("192.0.2.2").value();
+};
+
+TEST_F(JoinRateTest, IsOfOneAddressIntoOneRoom) {
+  Exhaust();
+  now_ += milliseconds(500);
+  EXPECT_EQ(Ask(1, from_).status, 429);
+  EXPECT_EQ(Ask(1, from_).retry_after_s, 60u);
+  EXPECT_EQ(Ask(1, other_).status, 0);
+  EXPECT_EQ(Ask(2, from_).status, 0);
+  now_ += milliseconds(59'499);
+  EXPECT_EQ(Ask(1, from_).retry_after_s, 1u);
+  now_ += milliseconds(1);
+  EXPECT_EQ(Ask(1, from_).status, 0);
+}
+
+TEST_F(JoinRateTest, ComesBehindTheNumbersAndAheadOfTheSize) {
+  auto first = Join(1, 2);
+  // What is refused by its numbers is no join; what is by its size is one.
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_EQ(Ask(10, from_).status, 404);
+    EXPECT_EQ(Ask(1, from_, 0).status, 400);
+  }
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(Ask(1, from_, 3).status, 409);
+  EXPECT_EQ(Ask(1, from_, 3).status, 429);
+  EXPECT_EQ(Ask(1, from_).status, 429);
+  EXPECT_EQ(Ask(1, from_, 0).status, 400);
+  EXPECT_EQ(Ask(10, from_).status, 404);
+}
+
+TEST_F(JoinRateTest, LeavesResumesAlone) {
+  Exhaust();
+  for (int i = 0; i < 5; ++i) {
+    const Hello hello{.room = 1, .players = 2, .resume = "1234abcd"};
+    EXPECT_EQ(shard_->Admit(now_, hello, from_).status, 0);
+  }
+  EXPECT_EQ(Ask(1, from_).status, 429);
+  // Nor did they count in a room that nobody has joined.
+  for (int i = 0; i < 5; ++i) {
+    const Hello hello{.room = 2, .players = 2, .resume = ""};
+    EXPECT_EQ(shard_->Admit(now_, hello, from_).status, 0);
+  }
+  EXPECT_EQ(Ask(2, from_).status, 0);
+}
+
+TEST_F(JoinRateTest, LeavesThisProcessAlone) {
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(Ask(1, Address()).status, 0);
+  EXPECT_EQ(Ask(1, from_).status, 0);
+  // Who cannot be told apart is counted as one.
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(Ask(1, Address::Unknown()).status, 0);
+  EXPECT_EQ(Ask(1, Address::Unknown()).status, 429);
+}
+
+TEST_F(JoinRateTest, OneJoinCountsOnce) {
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_EQ(Ask(1, from_).status, 0) << i;
+    PipePair pipe = MakePipe(pump_, pump_);
+    shard_->Attach(now_, std::move(pipe.second), {.room = 1, .players = 2});
+    Settle();
+  }
+  EXPECT_EQ(Ask(1, from_).status, 429);
+}
+
+TEST_F(JoinRateTest, OutlivesTheRoom) {
+  Exhaust();
+  auto client = Join(1, 2);
+  EXPECT_EQ(shard_->rooms(), 1u);
+  client->connection->Close(CloseReason::kNormal);
+  Settle();
+  EXPECT_EQ(shard_->rooms(), 0u);
+  EXPECT_EQ(Ask(1, from_).status, 429);
+}
+
+class AlarmHookTest : public ShardTest {
+ protected:
+  void SetUp() override {
+    ShardOptions options;
+    options.room.lobby_ms = 1'000;
+    options.room.hold_ms = 500;
+    Make(options);
+    shard_->SetAlarmHook([this](TimePoint at) {
+      EXPECT_EQ(at, shard_->next_alarm());
+      told_.push_back(at);
+    });
+  }
+
+  // What the hook told since it was asked last.
+  std::vector<TimePoint> Told() { return std::exchange(told_, {}); }
+
+ private:
+  std::vector<TimePoint> told_;
+};
+
+TEST_F(AlarmHookTest, TellsOfAnEarlierAlarm) {
+  auto a = Join(0, 2);
+  EXPECT_EQ(Told(), std::vector{now_ + milliseconds(1'000)});
+  now_ += milliseconds(10);
+  auto later = Join(1, 3);
+  EXPECT_EQ(Told(), std::vector<TimePoint>());
+
+  // In the event of a connection: a drop begins a hold.
+  auto b = Join(0, 2);
+  Pass(milliseconds(10));
+  Told();
+  const TimePoint before = shard_->next_alarm();
+  b->connection->Abort();
+  while (pump_.Pump(now_) > 0) {
+  }
+  ASSERT_LT(shard_->next_alarm(), before);
+  EXPECT_EQ(Told(), std::vector{now_ + milliseconds(500)});
+}
+
+// A loop that looks at next_alarm() after OnAlarm, and else hears the hook,
+// never sleeps too long.
+TEST_F(AlarmHookTest, ALoopThatListensIsNeverLate) {
+  Random random(test::TestSeed());
+  std::vector<std::unique_ptr<Client>> clients;
+  TimePoint alarm = kNever;
+  int woken = 0;
+  for (int step = 0; step < 2'000; ++step) {
+    SCOPED_TRACE("step " + std::to_string(step));
+    now_ += random.Between(0, 100) * kMillisecond;
+    if (alarm <= now_) {
+      shard_->OnAlarm(now_);
+      alarm = shard_->next_alarm();
+      Told();
+      ++woken;
+    }
+    if (random.Chance(1, 3)) {
+      const std::uint32_t room = random.Below(4);
+      clients.push_back(std::make_unique<Client>());
+      Client& client = *clients.back();
+      client.connection =
+          connector_->Connect(now_, {.room = room, .players = 2}, &client);
+    } else if (!clients.empty()) {
+      Client& client =
+          *clients[random.Below(static_cast<std::uint32_t>(clients.size()))];
+      if (random.Chance(1, 2)) {
+        client.connection->Abort();
+      } else {
+        client.connection->Close(CloseReason::kNormal);
+      }
+    }
+    while (pump_.Pump(now_) > 0) {
+    }
+    std::erase_if(clients,
+                  [](const auto& client) { return client->closes > 0; });
+    for (const TimePoint at : Told()) alarm = std::min(alarm, at);
+    ASSERT_LE(alarm, shard_->next_alarm());
+  }
+  EXPECT_GT(woken, 50);
+}
+
 TEST(ShardOptionsTest, NamesTheOptionThatIsOut) {
   ShardOptions options;
   options.seats = 33;
@@ -257,6 +434,10 @@ TEST(ShardOptionsTest, NamesTheOptionThatIsOut) {
   options.seats = 8;
   options.rooms = 0;
   EXPECT_EQ(ValidateOptions(options).message(), "rooms: 0 is not in 1..65536");
+  options.rooms = 1;
+  options.room_joins_per_minute = 0;
+  EXPECT_EQ(ValidateOptions(options).message(),
+            "room_joins_per_minute: 0 is not in 1..100000");
 }
 
 TEST(OsEntropyTest, FillsAllOfIt) {

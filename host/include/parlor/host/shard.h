@@ -26,6 +26,8 @@
 
 namespace parlor::host {
 
+class MinuteRates;
+
 struct ShardOptions {
   lockstep::RoomOptions room;
   std::int64_t rooms = limits::kRooms.fallback;
@@ -46,10 +48,12 @@ class Shard {
 
   // Whether `hello` may come in, asked before its connection is answered and
   // in the same instant as Attach. Rooms whose time is up at `now` end first.
-  // Status 0, or: 404 the number is not in 0..rooms-1, 400 players is not in
-  // 1..seats, 429 `from` joins this room too often, 409 the room is open for
-  // another size. A join of an address counts, whatever becomes of it; one
-  // without (Address(), of this process) does not.
+  // Status 0, or, in this order: 404 the number is not in 0..rooms-1, 400
+  // players is not in 1..seats, 429 `from` joins this room too often (with the
+  // seconds to wait), 409 the room is open for another size. A join of an
+  // address counts for the room's number, whatever becomes of the join or the
+  // room; a resume does not, nor does what has no address (Address(), of this
+  // process).
   Refusal Admit(TimePoint now, const Hello& hello, const Address& from = {});
 
   // Takes a connection whose hello was admitted: seats it, opening the room if
@@ -88,6 +92,7 @@ class Shard {
   IdTable<RoomId, std::unique_ptr<Entry>> rooms_;
   IdTable<ConnectionId, std::unique_ptr<Session>> sessions_;
   absl::flat_hash_map<std::uint32_t, Entry*> by_number_;
+  std::unique_ptr<MinuteRates> joins_;
   // When each room wants OnAlarm; the number orders rooms of one instant. A
   // room's node is moved, never made again: alarms allocate nothing.
   std::set<std::pair<TimePoint, std::uint32_t>> alarms_;
