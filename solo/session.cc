@@ -8,8 +8,19 @@
 namespace parlor::solo {
 namespace {
 
-// A room in this process answers at once: the least delay there is.
-constexpr int kDelay = 1;
+constexpr std::string_view kInvite = "invite.";
+
+// What the peer says, but where the player can do something about it.
+std::string ErrorText(const lockstep::Peer& peer, std::string_view access) {
+  if (peer.end_refusal() == 403 && access.empty()) {
+    return "the host takes nobody in without an invite code";
+  }
+  if (peer.end_refusal() == 403 && access.starts_with(kInvite)) {
+    return "the host does not know this invite code";
+  }
+  if (peer.end_text().empty()) return "the match ended";
+  return std::string(peer.end_text());
+}
 
 }  // namespace
 
@@ -31,7 +42,12 @@ std::uint32_t PressQueue::NextWord() {
 Session::Session(const SessionOptions& options, Link& link)
     : options_(options),
       link_(link),
-      peer_(link.connector(), *this, lockstep::PeerOptions{.delay = kDelay}) {
+      peer_(link.connector(), *this,
+            lockstep::PeerOptions{.delay = options.delay}) {
+  taken_over_.fill(-1);
+  if (options_.hello.players == 0) {
+    options_.hello.players = options_.game.players;
+  }
   if (!options_.record.empty()) recorder_.emplace(options_.record);
 }
 
@@ -42,30 +58,43 @@ void Session::Turn(TimePoint now, std::uint32_t frame_limit) {
   link_.Turn(now);
   if (peer_.next_alarm() <= now) peer_.OnAlarm(now);
   Advance(now);
-  for (int due = steps_ ? steps_->Take(now) : 0; due > 0; --due) {
-    if (peer_.frame() >= frame_limit) break;
-    peer_.Step(now);
-    link_.Turn(now);
-  }
+  RunFrames(now, frame_limit);
   CheckEnd();
+}
+
+void Session::Start() { Ask(0); }
+
+bool Session::Ask(int players) {
+  return peer_.Start(players, cycles::ModeOf(options_.game));
 }
 
 // Takes the peer from its birth to the match.
 void Session::Advance(TimePoint now) {
   if (peer_.state() == lockstep::PeerState::kIdle) {
-    Hello hello;
-    hello.players = options_.game.players;
-    peer_.Join(now, hello);
+    peer_.Join(now, options_.hello);
   } else if (peer_.state() == lockstep::PeerState::kLobby && !asked_to_start_) {
-    asked_to_start_ = peer_.Start(0, cycles::ModeOf(options_.game));
+    // A room begins when it is full, whoever asks for it: with what is played
+    // there said beforehand, if this is seat 0.
+    const bool now_too = options_.start_by == StartBy::kSession;
+    asked_to_start_ = Ask(now_too ? 0 : peer_.size());
   }
   if (state_ && !steps_) steps_.emplace(now, cycles::kFramesPerSecond);
 }
 
+void Session::RunFrames(TimePoint now, std::uint32_t frame_limit) {
+  for (int due = steps_ ? steps_->Take(now) : 0; due > 0; --due) {
+    if (peer_.frame() < frame_limit) {
+      peer_.Step(now);
+    } else {
+      peer_.Flush(now);
+    }
+    link_.Turn(now);
+  }
+}
+
 void Session::CheckEnd() {
   if (peer_.state() != lockstep::PeerState::kEnded || failed()) return;
-  const std::string_view text = peer_.end_text();
-  error_ = text.empty() ? "the match ended" : std::string(text);
+  error_ = ErrorText(peer_, options_.hello.access);
 }
 
 TimePoint Session::next_turn() const {
@@ -83,6 +112,10 @@ void Session::End() {
   peer_.Leave();
 }
 
+bool Session::left() const {
+  return peer_.state() == lockstep::PeerState::kEnded && peer_.closed();
+}
+
 void Session::OnStart(const lockstep::Match& match) {
   const std::optional<cycles::Options> options =
       cycles::FromMode(match.mode, match.size);
@@ -91,17 +124,25 @@ void Session::OnStart(const lockstep::Match& match) {
     return;
   }
   state_ = cycles::Start(*options, match.seed, match.delay);
+  own_bot_speaks_ = options_.own_seat_is_bot && match.players > 1;
   if (recorder_) recorder_->OnStart(match, *state_);
 }
 
 std::uint32_t Session::Input(std::uint32_t /*frame*/) {
+  if (own_bot_speaks_ && state_) {
+    return cycles::BotWord(*state_, peer_.seat());
+  }
   return presses_.NextWord();
 }
 
-void Session::Step(std::uint32_t /*frame*/,
-                   std::span<const std::uint32_t> inputs, std::uint32_t bots) {
+void Session::Step(std::uint32_t frame, std::span<const std::uint32_t> inputs,
+                   std::uint32_t bots) {
   if (!state_) return;
-  if (options_.own_seat_is_bot) bots |= 1u << peer_.seat();
+  for (std::size_t seat = 0; seat < inputs.size(); ++seat) {
+    const bool bot = (bots >> seat & 1) != 0;
+    if (bot && taken_over_[seat] < 0) taken_over_[seat] = frame;
+  }
+  if (options_.own_seat_is_bot && !own_bot_speaks_) bots |= 1u << peer_.seat();
   cycles::Step(*state_, inputs, bots);
   if (recorder_) recorder_->OnFrame(inputs, bots, *state_);
 }

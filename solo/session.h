@@ -4,6 +4,7 @@
 #ifndef PARLOR_SOLO_SESSION_H_
 #define PARLOR_SOLO_SESSION_H_
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -40,17 +41,20 @@ class PressQueue {
 // Who says that the match begins.
 enum class StartBy : std::uint8_t {
   kSession,  // this one, as soon as it is seated
-  kPlayer,   // whoever has seat 0: here by Start()
+  // Whoever has seat 0: here by Start(), or when the room is full.
+  kPlayer,
 };
 
 struct SessionOptions {
   cycles::Options game;  // of a match that is started here
-  // What is said to join; `players` is the room's size.
-  Hello hello;
+  // What is said to join; `players` is the room's size, 0 that of `game`.
+  Hello hello{};
   StartBy start_by = StartBy::kSession;
   // The same for everyone in a match: 1 where the room is in this process and
   // nobody else is in it, kNetworkDelay where others are.
   int delay = 1;
+  // A bot plays the own seat. Where others are in the match it says its moves
+  // as a player would, with the delay of one.
   bool own_seat_is_bot = false;
   std::string record;  // a file to write, or empty
 };
@@ -66,7 +70,8 @@ class Session final : private lockstep::Game {
   ~Session() override;
 
   // One turn of the loop: moves bytes, acts on deadlines, runs the frames that
-  // are due. `frame_limit`: no frame from this one on is run.
+  // are due. `frame_limit`: no frame from this one on is run; what the others
+  // need of this seat to get there is sent.
   void Turn(TimePoint now, std::uint32_t frame_limit = UINT32_MAX);
   // Turn has something to do then.
   TimePoint next_turn() const;
@@ -90,7 +95,11 @@ class Session final : private lockstep::Game {
   std::uint32_t frame() const { return peer_.frame(); }
   // The lobby, who is away, whether it is reconnecting: what the peer knows.
   const lockstep::Peer& peer() const { return peer_; }
-  // The match cannot go on: error() says why, in words.
+  // The first frame in which a bot played a seat that was left, or -1.
+  std::int64_t taken_over(int seat) const {
+    return taken_over_.at(static_cast<std::size_t>(seat));
+  }
+  // The match cannot go on, or never began: error() says why, in words.
   bool failed() const { return !error_.empty(); }
   const std::string& error() const { return error_; }
   // Ok without a recording.
@@ -105,19 +114,23 @@ class Session final : private lockstep::Game {
             std::uint32_t bots) override;
   std::uint32_t Hash() override;
 
+  bool Ask(int players);
   void Advance(TimePoint now);
+  void RunFrames(TimePoint now, std::uint32_t frame_limit);
   void CheckEnd();
 
   SessionOptions options_;
   Link& link_;
   lockstep::Peer peer_;
   bool asked_to_start_ = false;
+  bool own_bot_speaks_ = false;  // says its moves, because others are there
   bool ended_ = false;
   std::string error_;
   std::optional<FixedStep> steps_;  // from the match's start
   std::optional<cycles::State> state_;
   std::optional<Recorder> recorder_;
   PressQueue presses_;
+  std::array<std::int64_t, cycles::kPlayersMax> taken_over_;
 };
 
 }  // namespace parlor::solo

@@ -482,6 +482,10 @@ StepResult Peer::Step(TimePoint now) {
   return StepResult::kRan;
 }
 
+void Peer::Flush(TimePoint now) {
+  if (state_ == PeerState::kPlaying) SendInputs(now);
+}
+
 void Peer::AskInput() {
   const std::uint32_t due = frame_ + delay();
   if (said_end_ > due) return;

@@ -135,10 +135,19 @@ class Peer final : private ConnectionHandler {
   // seat's input is in.
   StepResult Step(TimePoint now);
 
+  // Sends what Step would, and runs no frame: for a game that stands at its
+  // last one while its seat comes back, or while others still come back and ask
+  // for its inputs.
+  void Flush(TimePoint now);
+
   // Ends it in order (close 1000), from any state: cancels a join and a
-  // reconnect too. Keep the peer until the transport had a turn: one that is
-  // destroyed before looks like a lost link to the room, which holds its seat.
+  // reconnect too. Keep the peer until it is closed(): one that is destroyed
+  // before looks like a lost link to the room, which holds its seat.
   void Leave();
+
+  // No connection is open or opening: once it has ended, the room has been
+  // told, or there is no one to tell.
+  bool closed() const { return connection_ == nullptr; }
 
   void OnAlarm(TimePoint now);
   TimePoint next_alarm() const { return alarm_; }

@@ -1,0 +1,44 @@
+#include <algorithm>
+#include <array>
+
+#include "cycles/grid.h"
+#include "cycles/state.h"
+#include "parlor/check.h"
+
+namespace parlor::cycles {
+namespace {
+
+// By Heading.
+constexpr std::array kPress = {word::kUp, word::kRight, word::kDown,
+                               word::kLeft};
+
+}  // namespace
+
+std::uint32_t BotWord(const State& state, int seat) {
+  PARLOR_CHECK(seat >= 0 && seat < state.players);
+  const auto index = static_cast<std::size_t>(seat);
+  // The others go straight on until then, and this seat as its bot would: the
+  // turns that it has said and that are still under way come out again.
+  const std::array<std::uint32_t, kPlayersMax> nothing{};
+  State ahead = state;
+  for (int frame = 0; frame < state.delay; ++frame) {
+    Step(ahead, nothing, BitOf(seat));
+  }
+  if (ahead.phase == Phase::kMatchOver) {
+    // A press in every other frame, as a press ends before the next.
+    return ahead.frame % 2 == 0 ? word::kReady : 0;
+  }
+  const Cycle before = ahead.cycles[index];
+  const Phase phase = ahead.phase;
+  Step(ahead, nothing, BitOf(seat));
+  const Cycle& after = ahead.cycles[index];
+  std::uint32_t said = 0;
+  if (phase != Phase::kRunning || ahead.phase != phase) return said;
+  if (after.heading != before.heading) {
+    said |= kPress[static_cast<std::size_t>(after.heading)];
+  }
+  if (after.boost > before.boost) said |= word::kBoost;
+  return said;
+}
+
+}  // namespace parlor::cycles
