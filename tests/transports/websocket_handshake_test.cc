@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "gmock/gmock.h"
@@ -18,6 +19,7 @@
 #include "parlor/entropy.h"
 #include "parlor/transports/request.h"
 #include "stream/handshake.h"
+#include "stream/http_head.h"
 
 namespace parlor::stream {
 namespace {
@@ -198,6 +200,26 @@ TEST_P(WebSocketServerHandshakeRowsTest, Status) {
     EXPECT_EQ(server->failure(), row.status);
     EXPECT_THAT(server->Refuse({.status = server->failure()}),
                 HasSubstr("HTTP/1.1 " + std::to_string(row.status) + ' '));
+  }
+}
+
+// A front reads the head to see where it goes.
+TEST_P(WebSocketServerHandshakeRowsTest, SameForAHeadThatWasRead) {
+  const Row& row = GetParam();
+  auto head = std::make_unique<HttpRequestHead>();
+  auto read = HttpHead::Progress::kMore;
+  Feed(*head, row.head, &read);
+  if (read != HttpHead::Progress::kDone) return;
+  auto server = MakeWebSocketServerHandshake(std::move(head));
+  std::vector<std::byte> behind(2);
+  std::span<std::byte> input = behind;
+  ASSERT_EQ(server->Feed(input),
+            row.status == 0 ? Server::kRequest : Server::kFailed);
+  EXPECT_EQ(input.size(), behind.size());
+  EXPECT_EQ(server->failure(), row.status);
+  if (row.status == 0) {
+    EXPECT_EQ(server->request().target, "/room/3?players=2");
+    EXPECT_THAT(server->Accept(""), HasSubstr(kRfcAccept));
   }
 }
 

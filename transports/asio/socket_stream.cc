@@ -317,7 +317,6 @@ void SocketStream::Reset() {
 std::unique_ptr<stream::ParkedStream> SocketStream::Park() {
   PARLOR_CHECK(state_ == State::kConnected);
   events_ = nullptr;
-  tether_.Cut();  // the handlers that Asio still holds find nobody
   asio::error_code error;
   const Tcp protocol = socket_.local_endpoint(error).protocol();
   auto parked = std::make_unique<Parked>(protocol, socket_.release(error));

@@ -22,6 +22,7 @@
 #include "parlor/transports/request.h"
 #include "stream/handshake.h"
 #include "stream/http_head.h"
+#include "stream/http_reply.h"
 
 namespace parlor::stream {
 namespace {
@@ -66,14 +67,6 @@ std::string AcceptValue(std::string_view key) {
   return Base64(std::as_bytes(std::span(digest).first(size)));
 }
 
-void AppendHeader(std::string& head, std::string_view name,
-                  std::string_view value) {
-  head += name;
-  head += ": ";
-  head += value;
-  head += "\r\n";
-}
-
 // One extension of an offer: a name and parameters, "name; a; b=1; c=\"2\"".
 // A quoted value must be a token as well (RFC 6455 section 9.1), so a quote
 // cannot hide a comma or a semicolon.
@@ -96,47 +89,18 @@ bool IsExtension(std::string_view text) {
   return true;
 }
 
-// Those of RFC 9110 section 9.3 and PATCH, all of which are not allowed here.
-bool IsKnownMethod(std::string_view method) {
-  constexpr std::array<std::string_view, 9> kMethods = {
-      "CONNECT", "DELETE", "GET", "HEAD", "OPTIONS",
-      "PATCH",   "POST",   "PUT", "TRACE"};
-  return std::find(kMethods.begin(), kMethods.end(), method) != kMethods.end();
-}
-
-std::string_view ReasonPhrase(std::uint16_t status) {
-  struct Row {
-    std::uint16_t status;
-    std::string_view phrase;
-  };
-  constexpr std::array<Row, 12> kRows = {{
-      {400, "Bad Request"},
-      {401, "Unauthorized"},
-      {403, "Forbidden"},
-      {404, "Not Found"},
-      {405, "Method Not Allowed"},
-      {409, "Conflict"},
-      {426, "Upgrade Required"},
-      {429, "Too Many Requests"},
-      {431, "Request Header Fields Too Large"},
-      {501, "Not Implemented"},
-      {503, "Service Unavailable"},
-      {505, "HTTP Version Not Supported"},
-  }};
-  for (const Row& row : kRows) {
-    if (row.status == status) return row.phrase;
-  }
-  return {};  // may be missing (RFC 9112 section 4)
-}
-
 class WebSocketServerHandshake final : public ServerHandshake {
  public:
+  explicit WebSocketServerHandshake(std::unique_ptr<HttpRequestHead> head)
+      : head_(std::move(head)) {}
+
+  // A head that is whole takes nothing and says so.
   Progress Feed(std::span<std::byte>& input) override {
-    switch (head_.Feed(input)) {
+    switch (head_->Feed(input)) {
       case HttpHead::Progress::kMore:
         return Progress::kMore;
       case HttpHead::Progress::kFailed:
-        failure_ = head_.failure();
+        failure_ = head_->failure();
         break;
       case HttpHead::Progress::kDone:
         failure_ = Read();
@@ -152,57 +116,51 @@ class WebSocketServerHandshake final : public ServerHandshake {
   std::string Accept(std::string_view protocol) override {
     PARLOR_CHECK(protocol.empty() || IsOffered(protocol, request_.protocols));
     std::string head = "HTTP/1.1 101 Switching Protocols\r\n";
-    AppendHeader(head, kUpgrade, kWebSocket);
-    AppendHeader(head, kConnection, kUpgrade);
-    AppendHeader(head, kAccept, AcceptValue(*head_.Find(kKey)));
-    if (!protocol.empty()) AppendHeader(head, kProtocol, protocol);
-    if (lanes_marked_) AppendHeader(head, kExtensions, kLanes);
+    AppendHttpHeader(head, kUpgrade, kWebSocket);
+    AppendHttpHeader(head, kConnection, kUpgrade);
+    AppendHttpHeader(head, kAccept, AcceptValue(*head_->Find(kKey)));
+    if (!protocol.empty()) AppendHttpHeader(head, kProtocol, protocol);
+    if (lanes_marked_) AppendHttpHeader(head, kExtensions, kLanes);
     return head += "\r\n";
   }
 
   std::string Refuse(const Refusal& refusal) override {
     PARLOR_CHECK(IsRefusal(refusal.status));
-    std::string head = "HTTP/1.1 " + std::to_string(refusal.status) + ' ';
-    head += ReasonPhrase(refusal.status);
-    head += "\r\n";
+    HttpReply reply{.status = refusal.status,
+                    .retry_after_s = refusal.retry_after_s};
     if (refusal.status == http_status::kUpgradeRequired) {
-      // RFC 9110 section 15.5.22, RFC 6455 section 4.2.2 item 4.
-      AppendHeader(head, kConnection, "close, Upgrade");
-      AppendHeader(head, kUpgrade, kWebSocket);
-      AppendHeader(head, kVersion, kVersionSpoken);
-    } else {
-      AppendHeader(head, kConnection, "close");
+      reply.upgrade = kWebSocket;
+      // RFC 6455 section 4.2.2 item 4.
+      reply.headers.push_back(
+          {std::string(kVersion), std::string(kVersionSpoken)});
     }
-    if (refusal.status == http_status::kMethodNotAllowed)
-      AppendHeader(head, "Allow", "GET");
-    if (refusal.retry_after_s != 0) {
-      AppendHeader(head, "Retry-After", std::to_string(refusal.retry_after_s));
+    if (refusal.status == http_status::kMethodNotAllowed) {
+      reply.headers.push_back({"Allow", "GET"});
     }
-    AppendHeader(head, "Content-Length", "0");
-    return head += "\r\n";
+    return FormatHttpReply(reply);
   }
 
  private:
   // 0, or how the head fails.
   std::uint16_t Read() {
-    if (!IsKnownMethod(head_.method())) return http_status::kNotImplemented;
-    if (head_.method() != "GET") return http_status::kMethodNotAllowed;
-    if (!head_.ListHas(kUpgrade, kWebSocket) ||
-        !head_.ListHas(kConnection, kUpgrade)) {
+    if (!IsKnownMethod(head_->method())) return http_status::kNotImplemented;
+    if (head_->method() != "GET") return http_status::kMethodNotAllowed;
+    if (!head_->ListHas(kUpgrade, kWebSocket) ||
+        !head_->ListHas(kConnection, kUpgrade)) {
       return http_status::kUpgradeRequired;
     }
-    if (head_.has_body()) return http_status::kBadRequest;
-    if (head_.Find(kVersion) != kVersionSpoken)
+    if (head_->has_body()) return http_status::kBadRequest;
+    if (head_->Find(kVersion) != kVersionSpoken)
       return http_status::kUpgradeRequired;
-    const auto key = head_.Find(kKey);
+    const auto key = head_->Find(kKey);
     if (!key || !IsKey(*key)) return http_status::kBadRequest;
-    return AreDistinctTokens(head_.List(kProtocol)) && ReadExtensions()
+    return AreDistinctTokens(head_->List(kProtocol)) && ReadExtensions()
                ? TakeRequest()
                : http_status::kBadRequest;
   }
 
   bool ReadExtensions() {
-    const std::vector<std::string_view> offers = head_.List(kExtensions);
+    const std::vector<std::string_view> offers = head_->List(kExtensions);
     // With parameters it is none that we know.
     lanes_marked_ =
         std::find(offers.begin(), offers.end(), kLanes) != offers.end();
@@ -210,15 +168,15 @@ class WebSocketServerHandshake final : public ServerHandshake {
   }
 
   std::uint16_t TakeRequest() {
-    request_.target = head_.target();
-    for (const std::string_view protocol : head_.List(kProtocol)) {
+    request_.target = head_->target();
+    for (const std::string_view protocol : head_->List(kProtocol)) {
       request_.protocols.emplace_back(protocol);
     }
-    if (const auto origin = head_.Find("Origin")) request_.origin = *origin;
+    if (const auto origin = head_->Find("Origin")) request_.origin = *origin;
     return 0;
   }
 
-  HttpRequestHead head_;
+  const std::unique_ptr<HttpRequestHead> head_;
   Request request_;
   std::uint16_t failure_ = 0;
   bool lanes_marked_ = false;
@@ -238,18 +196,18 @@ class WebSocketClientHandshake final : public ClientHandshake {
     accept_ = AcceptValue(key);
 
     hello_ = "GET " + request.target + " HTTP/1.1\r\n";
-    AppendHeader(hello_, "Host", authority);
-    AppendHeader(hello_, kUpgrade, kWebSocket);
-    AppendHeader(hello_, kConnection, kUpgrade);
-    AppendHeader(hello_, kKey, key);
-    AppendHeader(hello_, kVersion, kVersionSpoken);
+    AppendHttpHeader(hello_, "Host", authority);
+    AppendHttpHeader(hello_, kUpgrade, kWebSocket);
+    AppendHttpHeader(hello_, kConnection, kUpgrade);
+    AppendHttpHeader(hello_, kKey, key);
+    AppendHttpHeader(hello_, kVersion, kVersionSpoken);
     std::string protocols;
     for (const std::string& protocol : offered_) {
       if (!protocols.empty()) protocols += ", ";
       protocols += protocol;
     }
-    if (!protocols.empty()) AppendHeader(hello_, kProtocol, protocols);
-    AppendHeader(hello_, kExtensions, kLanes);
+    if (!protocols.empty()) AppendHttpHeader(hello_, kProtocol, protocols);
+    AppendHttpHeader(hello_, kExtensions, kLanes);
     hello_ += "\r\n";
   }
 
@@ -301,7 +259,12 @@ class WebSocketClientHandshake final : public ClientHandshake {
 }  // namespace
 
 std::unique_ptr<ServerHandshake> MakeWebSocketServerHandshake() {
-  return std::make_unique<WebSocketServerHandshake>();
+  return MakeWebSocketServerHandshake(std::make_unique<HttpRequestHead>());
+}
+
+std::unique_ptr<ServerHandshake> MakeWebSocketServerHandshake(
+    std::unique_ptr<HttpRequestHead> head) {
+  return std::make_unique<WebSocketServerHandshake>(std::move(head));
 }
 
 std::unique_ptr<ClientHandshake> MakeWebSocketClientHandshake(
