@@ -1,5 +1,6 @@
 #include "parlor/host/shard.h"
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -43,6 +44,7 @@ struct Shard::Entry {
       : number(room_number), room(now, players, options, entropy) {}
 
   std::uint32_t number;
+  int seated = 0;  // as players_ counts it
   RoomId id;
   TimePoint alarm = kNever;  // its place in alarms_; kNever: it has none
   decltype(alarms_)::node_type no_alarm;  // its node, while it has none
@@ -84,6 +86,7 @@ class Shard::Session final : public ConnectionHandler {
                const CloseEvent& event) override {
     if (Entry* entry = FindEntry()) {
       entry->room.OnClose(now, connection, event.code);
+      shard_.CountSeats(*entry, entry->room.seated());
       shard_.Settle(*entry);
     }
     // This session and its connection die here; nothing may follow.
@@ -149,6 +152,7 @@ ConnectionId Shard::Attach(TimePoint now,
   } else {
     entry->room.Join(now, session.connection());
   }
+  CountSeats(*entry, entry->room.seated());
   Settle(*entry);
   return id;
 }
@@ -159,6 +163,7 @@ Shard::Entry& Shard::Open(TimePoint now, const Hello& hello) {
   Entry& entry = *owned;
   entry.id = rooms_.Insert(std::move(owned));
   by_number_.emplace(hello.room, &entry);
+  rooms_open_.store(rooms_.size(), std::memory_order_relaxed);
   return entry;
 }
 
@@ -168,11 +173,23 @@ Shard::Entry& Shard::Open(TimePoint now, const Hello& hello) {
 void Shard::Settle(Entry& entry) {
   if (entry.room.phase() == lockstep::Room::Phase::kEnded) {
     SetAlarm(entry, kNever);
+    CountSeats(entry, 0);
     by_number_.erase(entry.number);
     rooms_.Erase(entry.id);
+    rooms_open_.store(rooms_.size(), std::memory_order_relaxed);
   } else if (entry.room.next_alarm() < entry.alarm) {
     SetAlarm(entry, entry.room.next_alarm());
   }
+}
+
+// After what changes how many are seated. Who is kicked for a message counts
+// until its connection has closed: messages count nothing.
+void Shard::CountSeats(Entry& entry, int seated) {
+  const std::size_t others = players_.load(std::memory_order_relaxed) -
+                             static_cast<std::size_t>(entry.seated);
+  entry.seated = seated;
+  players_.store(others + static_cast<std::size_t>(seated),
+                 std::memory_order_relaxed);
 }
 
 void Shard::SetAlarm(Entry& entry, TimePoint at) {
@@ -219,7 +236,13 @@ void Shard::EndAll(CloseReason reason) {
   });
 }
 
-std::size_t Shard::rooms() const { return rooms_.size(); }
+std::size_t Shard::rooms() const {
+  return rooms_open_.load(std::memory_order_relaxed);
+}
+
+std::size_t Shard::players() const {
+  return players_.load(std::memory_order_relaxed);
+}
 
 std::size_t Shard::connections() const { return sessions_.size(); }
 

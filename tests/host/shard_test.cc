@@ -240,6 +240,30 @@ TEST_F(ShardTest, ARoomWhoseTimeIsUpIsInNobodysWay) {
   EXPECT_EQ(fresh->Last(Kind::kLobby)->players, 3);
 }
 
+TEST_F(ShardTest, CountsTheSeatsThatAreConnected) {
+  ShardOptions options;
+  options.room.lobby_ms = 1'000;
+  Make(options);
+  EXPECT_EQ(shard_->players(), 0u);
+  auto a = Join(0, 2);
+  EXPECT_EQ(shard_->players(), 1u);
+  auto b = Join(0, 2);
+  auto waiting = Join(1, 2);
+  auto full = Join(0, 2);
+  EXPECT_EQ(shard_->players(), 3u);
+  EXPECT_EQ(shard_->rooms(), 2u);
+  a->connection->Abort();  // held, and not connected
+  Settle();
+  EXPECT_EQ(shard_->players(), 2u);
+  Pass(milliseconds(1'000));
+  EXPECT_EQ(waiting->closes, 1);
+  EXPECT_EQ(shard_->players(), 1u);
+  b->connection->Close(CloseReason::kNormal);
+  Settle();
+  EXPECT_EQ(shard_->players(), 0u);
+  EXPECT_EQ(shard_->rooms(), 1u);  // held for its other seat
+}
+
 TEST_F(ShardTest, EndAllClosesEverybody) {
   Make();
   auto a = Join(0, 2);

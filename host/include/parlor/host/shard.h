@@ -6,6 +6,7 @@
 #ifndef PARLOR_HOST_SHARD_H_
 #define PARLOR_HOST_SHARD_H_
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -72,8 +73,10 @@ class Shard {
   // closing with their pumps.
   void EndAll(CloseReason reason);
 
-  std::size_t rooms() const;
-  std::size_t connections() const;
+  std::size_t connections() const;  // that are attached, closing ones too
+  // These two may be asked from any thread.
+  std::size_t rooms() const;    // that are open
+  std::size_t players() const;  // connected seats
   // Null when no such room is open. Until the next call into the shard.
   const lockstep::Room* FindRoom(std::uint32_t number) const;
 
@@ -83,6 +86,7 @@ class Shard {
 
   Entry& Open(TimePoint now, const Hello& hello);
   void Settle(Entry& entry);
+  void CountSeats(Entry& entry, int seated);
   void SetAlarm(Entry& entry, TimePoint at);
 
   ShardOptions options_;
@@ -97,6 +101,9 @@ class Shard {
   // room's node is moved, never made again: alarms allocate nothing.
   std::set<std::pair<TimePoint, std::uint32_t>> alarms_;
   std::function<void(TimePoint)> alarm_hook_;
+  // For whoever asks from another thread; written on ours alone.
+  std::atomic<std::size_t> rooms_open_ = 0;
+  std::atomic<std::size_t> players_ = 0;
 };
 
 }  // namespace parlor::host

@@ -1,0 +1,58 @@
+#include "asio/door_thread.h"
+
+#include <functional>
+#include <memory>
+#include <thread>
+#include <utility>
+
+#include "asio/asio_loop.h"
+#include "asio/inbox.h"
+#include "logic/door.h"
+#include "logic/handover.h"
+#include "parlor/close_reason.h"
+#include "parlor/entropy.h"
+#include "parlor/transports/net_loop.h"
+
+namespace parlor::host {
+namespace {
+
+Door::Post PostTo(NetLoop& loop) {
+  return [&loop](std::function<void()> task) { loop.Post(std::move(task)); };
+}
+
+}  // namespace
+
+DoorThread::DoorThread(NetLoop* loop, const Options& options, Entropy& entropy)
+    : loop_(loop != nullptr ? *loop : own_loop_.emplace()),
+      door_(loop_.internal(), PostTo(loop_), options.shard, options.stream,
+            entropy),
+      inbox_(std::make_shared<Inbox>(door_, PostTo(loop_))) {}
+
+DoorThread::~DoorThread() {
+  Join();
+  inbox_->Shut();
+}
+
+void DoorThread::Start() {
+  thread_ = std::thread([this] { loop_.Run(); });
+}
+
+void DoorThread::Join() {
+  if (!thread_.joinable()) return;
+  loop_.Stop();
+  thread_.join();
+}
+
+void DoorThread::HandOver(Handover handover) {
+  // A function has to be one that can be copied.
+  auto moved = std::make_shared<Handover>(std::move(handover));
+  loop_.Post([this, moved] { door_.OnHandover(std::move(*moved)); });
+}
+
+void DoorThread::End(CloseReason reason, std::function<void()> ended) {
+  loop_.Post([this, reason, ended = std::move(ended)] {
+    door_.End(reason, ended);
+  });
+}
+
+}  // namespace parlor::host

@@ -1,0 +1,61 @@
+// DoorThread: a door, the loop it is on, and the thread that turns that.
+//
+// A server without threads has one door, on the loop that it turns itself.
+#ifndef PARLOR_HOST_ASIO_DOOR_THREAD_H_
+#define PARLOR_HOST_ASIO_DOOR_THREAD_H_
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <thread>
+
+#include "asio/inbox.h"
+#include "logic/door.h"
+#include "logic/handover.h"
+#include "parlor/close_reason.h"
+#include "parlor/entropy.h"
+#include "parlor/host/shard.h"
+#include "parlor/transports/net_loop.h"
+#include "parlor/transports/stream_options.h"
+
+namespace parlor::host {
+
+class DoorThread {
+ public:
+  struct Options {
+    ShardOptions shard;
+    StreamOptions stream;
+  };
+
+  // On `loop`, which outlives it, or on one of its own. `entropy` outlives it.
+  DoorThread(NetLoop* loop, const Options& options, Entropy& entropy);
+  // After Join, or where there is no thread, on the loop's.
+  ~DoorThread();
+  DoorThread(const DoorThread&) = delete;
+  DoorThread& operator=(const DoorThread&) = delete;
+
+  // Throws std::system_error when the system has no thread for it.
+  void Start();
+  // Ends the thread, if there is one.
+  void Join();
+
+  // Any thread; done in a turn of the loop, in the order of the calls.
+  void HandOver(Handover handover);
+  void End(CloseReason reason, std::function<void()> ended);
+
+  NetLoop& loop() { return loop_; }
+  const std::shared_ptr<Inbox>& inbox() const { return inbox_; }
+  // Of it only what says that it may be asked from any thread.
+  const Shard& shard() const { return door_.shard(); }
+
+ private:
+  std::optional<NetLoop> own_loop_;
+  NetLoop& loop_;
+  Door door_;
+  std::shared_ptr<Inbox> inbox_;
+  std::thread thread_;
+};
+
+}  // namespace parlor::host
+
+#endif  // PARLOR_HOST_ASIO_DOOR_THREAD_H_

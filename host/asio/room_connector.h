@@ -1,0 +1,79 @@
+// What a server's connectors need of it: which rooms it runs, whether it takes
+// anyone, and the inboxes of its doors. Outlives the server.
+#ifndef PARLOR_HOST_ASIO_ROOM_CONNECTOR_H_
+#define PARLOR_HOST_ASIO_ROOM_CONNECTOR_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "asio/inbox.h"
+#include "parlor/connection.h"
+#include "parlor/connector.h"
+#include "parlor/time.h"
+#include "parlor/transports/memory_pipe.h"
+
+namespace parlor::host {
+
+class Lobby {
+ public:
+  // How far a server has come; it only rises.
+  enum class Phase : std::uint8_t {
+    kOpen,
+    kDraining,  // no joins; resumes pass
+    kEnding,    // nobody comes in
+  };
+
+  Lobby(std::int64_t rooms, std::int64_t seats, const PipeOptions& pipe)
+      : rooms_(rooms), seats_(seats), pipe_(pipe) {}
+
+  // Before anyone connects. Room n is at inbox n modulo their number.
+  void Add(std::shared_ptr<Inbox> inbox) {
+    inboxes_.push_back(std::move(inbox));
+  }
+
+  // The rest may be called from any thread.
+
+  Inbox& InboxOf(std::uint32_t room) const {
+    return *inboxes_[room % inboxes_.size()];
+  }
+
+  Phase phase() const { return phase_.load(std::memory_order_acquire); }
+  void RaiseTo(Phase phase);
+
+  // 0, 404, 400 or 503.
+  std::uint16_t Check(const Hello& hello) const;
+
+  // On the thread of `client`.
+  std::unique_ptr<Connection> Connect(PipePump& client, const Hello& hello,
+                                      ConnectionHandler* handler) const;
+
+ private:
+  const std::int64_t rooms_;
+  const std::int64_t seats_;
+  const PipeOptions pipe_;
+  std::vector<std::shared_ptr<Inbox>> inboxes_;
+  std::atomic<Phase> phase_ = Phase::kOpen;
+};
+
+class RoomConnector final : public Connector {
+ public:
+  RoomConnector(std::shared_ptr<const Lobby> lobby, PipePump& client)
+      : lobby_(std::move(lobby)), client_(client) {}
+
+  std::unique_ptr<Connection> Connect(TimePoint /*now*/, const Hello& hello,
+                                      ConnectionHandler* handler) override {
+    return lobby_->Connect(client_, hello, handler);
+  }
+
+ private:
+  const std::shared_ptr<const Lobby> lobby_;
+  PipePump& client_;
+};
+
+}  // namespace parlor::host
+
+#endif  // PARLOR_HOST_ASIO_ROOM_CONNECTOR_H_

@@ -1,0 +1,392 @@
+#include "parlor/host/server.h"
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "asio/acceptor.h"
+#include "asio/asio_loop.h"
+#include "asio/door_thread.h"
+#include "asio/room_connector.h"
+#include "logic/end_watch.h"
+#include "logic/front.h"
+#include "logic/gate.h"
+#include "logic/handover.h"
+#include "parlor/check.h"
+#include "parlor/close_reason.h"
+#include "parlor/connection.h"
+#include "parlor/connector.h"
+#include "parlor/entropy.h"
+#include "parlor/time.h"
+#include "parlor/transports/memory_pipe.h"
+#include "parlor/transports/net_listener.h"
+#include "parlor/transports/net_loop.h"
+#include "stream/byte_stream.h"
+#include "stream/stream_loop.h"
+#include "stream/tls_stream.h"
+
+namespace parlor::host {
+namespace {
+
+using net_internal::Acceptor;
+
+// Counts the sockets that are open, on whatever thread each closes: every one
+// of them carries a share.
+class OpenSockets {
+ public:
+  class Share {
+   public:
+    explicit Share(std::shared_ptr<OpenSockets> sockets)
+        : sockets_(std::move(sockets)) {
+      sockets_->count_.fetch_add(1, std::memory_order_relaxed);
+    }
+    ~Share() { sockets_->count_.fetch_sub(1, std::memory_order_relaxed); }
+    Share(const Share&) = delete;
+    Share& operator=(const Share&) = delete;
+
+   private:
+    std::shared_ptr<OpenSockets> sockets_;
+  };
+
+  std::uint64_t count() const { return count_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<std::uint64_t> count_ = 0;
+};
+
+PipeOptions PipesLike(const StreamOptions& stream) {
+  return {.reliable_bytes_max = stream.reliable_bytes_max,
+          .message_bytes_max = stream.message_bytes_max,
+          .linger_ms = stream.linger_ms};
+}
+
+FrontOptions ForFront(const ServerOptions& options) {
+  FrontOptions front;
+  front.stream = options.stream;
+  front.unseated_max = static_cast<std::size_t>(options.unseated);
+  front.unseated_per_address =
+      static_cast<std::size_t>(options.unseated_per_address);
+  front.base_path = options.base_path;
+  return front;
+}
+
+GateRooms ForGate(const ServerOptions& options) {
+  return {.rooms = options.shard.rooms,
+          .seats = options.shard.seats,
+          .base_path = options.base_path};
+}
+
+class AsioServer final : public Server, private Front::Ports {
+ public:
+  AsioServer(const ServerOptions& options, Entropy& entropy, LogSink log);
+  ~AsioServer() override;
+
+  absl::Status Listen();
+  // Throws std::system_error when the system has no thread for it.
+  void Start();
+
+  std::uint16_t port() const override { return web_.port; }
+  std::uint16_t tcp_port() const override { return tcp_.port; }
+  std::unique_ptr<Connector> MakeConnector(PipePump& client) override {
+    return std::make_unique<RoomConnector>(lobby_, client);
+  }
+  void Attach(std::unique_ptr<Connection> connection,
+              const Hello& hello) override {
+    lobby_->InboxOf(hello.room).Put(std::move(connection), hello);
+  }
+  NetLoop& loop(std::uint32_t room) override { return DoorOf(room).loop(); }
+
+  void Drain() override;
+  void Stop(CloseReason reason) override;
+  bool stopped() const override;
+  bool WaitStopped(Duration timeout) override;
+
+  ServerFigures figures() const override;
+
+  std::size_t Poll(TimePoint now, std::size_t events_max) override;
+  TimePoint next_alarm() const override;
+
+ private:
+  // One port: whose clients speak what.
+  struct Port final : Acceptor::Owner {
+    Port(AsioServer& its_server, NetTransport its_transport)
+        : server(its_server), transport(its_transport) {}
+    void OnAccept(std::unique_ptr<stream::ByteStream> stream,
+                  std::string_view address) override {
+      server.OnAccept(std::move(stream), address, transport);
+    }
+    void OnAcceptStatus(const absl::Status& status) override {
+      server.OnAcceptStatus(status);
+    }
+
+    AsioServer& server;
+    const NetTransport transport;
+    std::uint16_t port = 0;
+    std::unique_ptr<Acceptor> acceptor;  // null once it ends
+  };
+
+  // The time that a drain gives.
+  struct DrainEnd final : stream::LoopMember {
+    explicit DrainEnd(AsioServer& its_server)
+        : LoopMember(its_server.loop_.internal()), server(its_server) {}
+    void OnTurnEnd() override {}  // never asked for
+    void OnAlarm() override { server.End(CloseReason::kRestart); }
+
+    AsioServer& server;
+  };
+
+  DoorThread& DoorOf(std::uint32_t room) const {
+    return *doors_[room % doors_.size()];
+  }
+  absl::Status ListenOn(Port& port, std::uint16_t number);
+  bool threaded() const { return options_.shards > 0; }
+  void Log(LogLevel level, const std::string& line) const {
+    if (log_) log_(level, line);
+  }
+
+  // On the front's thread, as all below.
+  Acceptor::Companion Count();
+  void OnAccept(std::unique_ptr<stream::ByteStream> stream,
+                std::string_view address, NetTransport transport);
+  void OnAcceptStatus(const absl::Status& status);
+  void HandOver(Handover handover) override;
+  HostFigures Figures(TimePoint now) override;
+  void OnDrain();
+  void End(CloseReason reason);
+
+  // One of the threads has nothing left to end.
+  void OnEnded();
+
+  const ServerOptions options_;
+  const LogSink log_;
+  NetLoop loop_;  // the front's
+  const std::shared_ptr<OpenSockets> sockets_ = std::make_shared<OpenSockets>();
+  const std::shared_ptr<Lobby> lobby_;
+  std::vector<std::unique_ptr<DoorThread>> doors_;
+  Gate gate_;
+  Front front_;
+  Port web_{*this, NetTransport::kWebSocket};
+  Port tcp_{*this, NetTransport::kTcp};
+  DrainEnd drain_end_{*this};
+  EndWatch end_watch_{loop_.internal()};
+  TimePoint started_{};
+  bool ending_ = false;
+  std::thread thread_;  // the front's
+
+  mutable std::mutex ended_mutex_;
+  std::condition_variable ended_changed_;
+  std::size_t left_;  // threads that have not ended what they have
+};
+
+AsioServer::AsioServer(const ServerOptions& options, Entropy& entropy,
+                       LogSink log)
+    : options_(options),
+      log_(std::move(log)),
+      lobby_(std::make_shared<Lobby>(options.shard.rooms, options.shard.seats,
+                                     PipesLike(options.stream))),
+      gate_(options.gate, ForGate(options)),
+      front_(loop_.internal(), ForFront(options), gate_, *this) {
+  const int doors = threaded() ? options.shards : 1;
+  for (int i = 0; i < doors; ++i) {
+    doors_.push_back(std::make_unique<DoorThread>(
+        threaded() ? nullptr : &loop_,
+        DoorThread::Options{options.shard, options.stream}, entropy));
+    lobby_->Add(doors_.back()->inbox());
+  }
+  left_ = doors_.size() + 1;
+  loop_.Post([this] { started_ = loop_.now(); });
+}
+
+AsioServer::~AsioServer() {
+  // Who has a connector left is refused, whichever thread it is on.
+  lobby_->RaiseTo(Lobby::Phase::kEnding);
+  if (thread_.joinable()) {
+    loop_.Stop();
+    thread_.join();
+  }
+  for (const std::unique_ptr<DoorThread>& door : doors_) door->Join();
+}
+
+absl::Status AsioServer::Listen() {
+  absl::Status status = ListenOn(web_, options_.port);
+  if (status.ok() && options_.tcp_port) {
+    status = ListenOn(tcp_, *options_.tcp_port);
+  }
+  return status;
+}
+
+absl::Status AsioServer::ListenOn(Port& port, std::uint16_t number) {
+  absl::StatusOr<std::unique_ptr<Acceptor>> acceptor =
+      Acceptor::Listen(loop_.internal(),
+                       {.address = options_.address,
+                        .port = number,
+                        .make_companion = [this] { return Count(); }},
+                       port);
+  if (!acceptor.ok()) return acceptor.status();
+  port.acceptor = *std::move(acceptor);
+  port.port = port.acceptor->port();
+  Log(LogLevel::kInfo, std::string("listening for ") +
+                           (&port == &tcp_ ? "TCP" : "HTTP and WebSocket") +
+                           (options_.tls ? " over TLS" : "") + " on " +
+                           options_.address + " port " +
+                           std::to_string(port.port));
+  return absl::OkStatus();
+}
+
+void AsioServer::Start() {
+  if (!threaded()) return;
+  for (const std::unique_ptr<DoorThread>& door : doors_) door->Start();
+  thread_ = std::thread([this] { loop_.Run(); });
+}
+
+// --- The front's thread
+
+Acceptor::Companion AsioServer::Count() {
+  if (sockets_->count() >= static_cast<std::uint64_t>(options_.connections) &&
+      !front_.DropOldest()) {
+    return nullptr;
+  }
+  return std::make_shared<OpenSockets::Share>(sockets_);
+}
+
+void AsioServer::OnAccept(std::unique_ptr<stream::ByteStream> stream,
+                          std::string_view address, NetTransport transport) {
+  if (options_.tls) {
+    stream = stream::MakeTlsServerStream(loop_.internal(), std::move(stream),
+                                         options_.tls->context());
+  }
+  front_.OnAccept(std::move(stream), address, transport);
+}
+
+void AsioServer::OnAcceptStatus(const absl::Status& status) {
+  if (status.ok()) {
+    Log(LogLevel::kInfo, "accepting again");
+  } else {
+    Log(LogLevel::kWarning, std::string(StatusText(status)));
+  }
+}
+
+void AsioServer::HandOver(Handover handover) {
+  DoorThread& door = DoorOf(handover.hello.room);
+  door.HandOver(std::move(handover));
+}
+
+HostFigures AsioServer::Figures(TimePoint now) {
+  const ServerFigures all = figures();
+  return {.rooms = all.rooms,
+          .players = all.players,
+          .uptime_s = static_cast<std::uint64_t>((now - started_) /
+                                                 std::chrono::seconds(1))};
+}
+
+void AsioServer::OnDrain() {
+  if (ending_) return;
+  if (gate_.draining()) return End(CloseReason::kRestart);
+  Log(LogLevel::kInfo,
+      "draining for " + std::to_string(options_.drain_ms) + " ms");
+  gate_.Drain();
+  drain_end_.SetAlarm(loop_.now() + options_.drain_ms * kMillisecond);
+}
+
+void AsioServer::End(CloseReason reason) {
+  if (std::exchange(ending_, true)) return;
+  Log(LogLevel::kInfo, "ending: " + std::string(Describe(reason).name));
+  lobby_->RaiseTo(Lobby::Phase::kEnding);
+  drain_end_.SetAlarm(kNever);
+  web_.acceptor = nullptr;
+  tcp_.acceptor = nullptr;
+  while (front_.DropOldest()) {
+  }
+  // Whom the front has handed over comes before this.
+  for (const std::unique_ptr<DoorThread>& door : doors_) {
+    door->End(reason, [this] { OnEnded(); });
+  }
+  end_watch_.Start(
+      loop_.now() + options_.stream.linger_ms * kMillisecond,
+      [this] { return loop_.internal().draining() == 0; },
+      [this] { OnEnded(); });
+}
+
+// --- Any thread
+
+void AsioServer::OnEnded() {
+  const std::lock_guard lock(ended_mutex_);
+  if (--left_ > 0) return;
+  ended_changed_.notify_all();
+  Log(LogLevel::kInfo, "ended");
+}
+
+void AsioServer::Drain() {
+  lobby_->RaiseTo(Lobby::Phase::kDraining);
+  loop_.Post([this] { OnDrain(); });
+}
+
+void AsioServer::Stop(CloseReason reason) {
+  lobby_->RaiseTo(Lobby::Phase::kEnding);
+  loop_.Post([this, reason] { End(reason); });
+}
+
+bool AsioServer::stopped() const {
+  const std::lock_guard lock(ended_mutex_);
+  return left_ == 0;
+}
+
+bool AsioServer::WaitStopped(Duration timeout) {
+  std::unique_lock lock(ended_mutex_);
+  if (threaded()) {
+    ended_changed_.wait_for(lock, timeout, [this] { return left_ == 0; });
+  }
+  return left_ == 0;
+}
+
+ServerFigures AsioServer::figures() const {
+  ServerFigures figures;
+  for (const std::unique_ptr<DoorThread>& door : doors_) {
+    figures.rooms += door->shard().rooms();
+    figures.players += door->shard().players();
+  }
+  figures.connections = sockets_->count();
+  figures.unseated = front_.unseated();
+  return figures;
+}
+
+std::size_t AsioServer::Poll(TimePoint now, std::size_t events_max) {
+  PARLOR_CHECK(!threaded());
+  return loop_.Poll(now, events_max);
+}
+
+TimePoint AsioServer::next_alarm() const { return loop_.next_alarm(); }
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Server>> Server::Create(
+    const ServerOptions& options, Entropy& entropy, LogSink log) {
+  if (absl::Status status = ValidateOptions(options); !status.ok()) {
+    return status;
+  }
+  try {
+    auto server =
+        std::make_unique<AsioServer>(options, entropy, std::move(log));
+    if (absl::Status status = server->Listen(); !status.ok()) return status;
+    server->Start();
+    return server;
+  } catch (const std::system_error& error) {
+    return absl::UnavailableError(
+        std::string("server: no descriptor or thread to be had: ") +
+        error.what());
+  }
+}
+
+}  // namespace parlor::host
