@@ -50,9 +50,8 @@ void DoorThread::HandOver(Handover handover) {
 }
 
 void DoorThread::End(CloseReason reason, std::function<void()> ended) {
-  loop_.Post([this, reason, ended = std::move(ended)] {
-    door_.End(reason, ended);
-  });
+  loop_.Post(
+      [this, reason, ended = std::move(ended)] { door_.End(reason, ended); });
 }
 
 }  // namespace parlor::host

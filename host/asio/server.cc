@@ -29,6 +29,7 @@
 #include "parlor/connection.h"
 #include "parlor/connector.h"
 #include "parlor/entropy.h"
+#include "parlor/status.h"
 #include "parlor/time.h"
 #include "parlor/transports/memory_pipe.h"
 #include "parlor/transports/net_listener.h"

@@ -35,9 +35,9 @@ absl::Status CheckAddress(const std::string& address) {
 }
 
 absl::Status CheckBasePath(const std::string& path) {
-  const bool fits = path.empty() || (stream::IsHttpTarget(path) &&
-                                     path.find('?') == std::string::npos &&
-                                     path.back() != '/');
+  const bool fits = path.empty() ||
+                    (stream::IsHttpTarget(path) &&
+                     path.find('?') == std::string::npos && path.back() != '/');
   if (fits) return absl::OkStatus();
   return InvalidArgument("server.base_path: \"" + path +
                          "\" is neither empty nor a path like \"/games\"");
@@ -61,12 +61,11 @@ constexpr std::size_t ResumeBytes(std::int64_t seats) {
 absl::Status CheckReplayFits(const ServerOptions& options) {
   const std::size_t least = ResumeBytes(options.shard.seats);
   if (options.stream.reliable_bytes_max >= least) return absl::OkStatus();
-  return InvalidArgument(
-      "server.stream.reliable_bytes_max: " +
-      std::to_string(options.stream.reliable_bytes_max) +
-      " does not hold a resume into a room of " +
-      std::to_string(options.shard.seats) + " seats, which takes " +
-      std::to_string(least));
+  return InvalidArgument("server.stream.reliable_bytes_max: " +
+                         std::to_string(options.stream.reliable_bytes_max) +
+                         " does not hold a resume into a room of " +
+                         std::to_string(options.shard.seats) +
+                         " seats, which takes " + std::to_string(least));
 }
 
 }  // namespace

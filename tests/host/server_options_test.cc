@@ -1,0 +1,93 @@
+// What a server's options may be, and how it is said which one may not.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+
+#include "parlor/host/server.h"
+#include "support/status_matchers.h"
+
+namespace parlor::test {
+namespace {
+
+using host::ServerOptions;
+
+struct Row {
+  const char* name;
+  std::function<void(ServerOptions&)> change;
+  const char* message;  // empty: fine
+};
+
+class ServerOptionsTest : public testing::TestWithParam<Row> {};
+
+TEST_P(ServerOptionsTest, NamesTheFieldAndTheValue) {
+  ServerOptions options;
+  options.gate.open = true;
+  GetParam().change(options);
+  const absl::Status status = ValidateOptions(options);
+  EXPECT_EQ(std::string(status.message()), GetParam().message);
+  EXPECT_EQ(status.ok(), std::string(GetParam().message).empty());
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Fields, ServerOptionsTest,
+    testing::Values(
+        Row{"defaults", [](ServerOptions&) {}, ""},
+        Row{"ipv6", [](ServerOptions& o) { o.address = "::"; }, ""},
+        Row{"base", [](ServerOptions& o) { o.base_path = "/games/eu"; }, ""},
+        Row{"no_threads", [](ServerOptions& o) { o.shards = 0; }, ""},
+        Row{"name", [](ServerOptions& o) { o.address = "localhost"; },
+            "server.address: \"localhost\" is no numeric IPv4 or IPv6 address"},
+        Row{"slash", [](ServerOptions& o) { o.base_path = "/"; },
+            "server.base_path: \"/\" is neither empty nor a path like "
+            "\"/games\""},
+        Row{"relative", [](ServerOptions& o) { o.base_path = "games"; },
+            "server.base_path: \"games\" is neither empty nor a path like "
+            "\"/games\""},
+        Row{"query", [](ServerOptions& o) { o.base_path = "/a?b"; },
+            "server.base_path: \"/a?b\" is neither empty nor a path like "
+            "\"/games\""},
+        Row{"shards", [](ServerOptions& o) { o.shards = 257; },
+            "server.shards: 257 is not in 0..256"},
+        Row{"shards_below", [](ServerOptions& o) { o.shards = -1; },
+            "server.shards: -1 is not in 0..256"},
+        Row{"rooms", [](ServerOptions& o) { o.shard.rooms = 0; },
+            "server.shard.rooms: 0 is not in 1..65536"},
+        Row{"seats", [](ServerOptions& o) { o.shard.seats = 33; },
+            "server.shard.seats: 33 is not in 1..32"},
+        Row{"room_joins",
+            [](ServerOptions& o) { o.shard.room_joins_per_minute = 0; },
+            "server.shard.room_joins_per_minute: 0 is not in 1..100000"},
+        Row{"hold", [](ServerOptions& o) { o.shard.room.hold_ms = 120'001; },
+            "server.shard.room.hold_ms: 120001 is not in 0..120000"},
+        Row{"gate", [](ServerOptions& o) { o.gate.joins_per_minute = 0; },
+            "server.gate.joins_per_minute: 0 is not in 1..100000"},
+        Row{"stream", [](ServerOptions& o) { o.stream.linger_ms = -1; },
+            "server.stream.linger_ms: -1 is not in 0..60000"},
+        Row{"connections", [](ServerOptions& o) { o.connections = 0; },
+            "server.connections: 0 is not in 1..1048576"},
+        Row{"unseated", [](ServerOptions& o) { o.unseated = 65'537; },
+            "server.unseated: 65537 is not in 1..65536"},
+        Row{"unseated_per_address",
+            [](ServerOptions& o) { o.unseated_per_address = 0; },
+            "server.unseated_per_address: 0 is not in 1..65536"},
+        Row{"drain", [](ServerOptions& o) { o.drain_ms = 80'001; },
+            "server.drain_ms: 80001 is not in 0..80000"},
+        // 2 + 7 x 65 messages of 12 and 8 bytes.
+        Row{"replay_of_eight",
+            [](ServerOptions& o) { o.stream.reliable_bytes_max = 9'140; }, ""},
+        Row{"less_than_a_replay",
+            [](ServerOptions& o) { o.stream.reliable_bytes_max = 9'139; },
+            "server.stream.reliable_bytes_max: 9139 does not hold a resume "
+            "into a room of 8 seats, which takes 9140"},
+        Row{"replay_of_32",
+            [](ServerOptions& o) {
+              o.shard.seats = 32;
+              o.stream.reliable_bytes_max = 40'000;
+            },
+            "server.stream.reliable_bytes_max: 40000 does not hold a resume "
+            "into a room of 32 seats, which takes 40340"}),
+    [](const auto& row) { return row.param.name; });
+
+}  // namespace
+}  // namespace parlor::test
