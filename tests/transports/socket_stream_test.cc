@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <asio/ip/address.hpp>
+#include <asio/ip/tcp.hpp>
 #include <cerrno>
 #include <cstddef>
 #include <functional>
@@ -441,6 +443,23 @@ TEST_F(SocketStreamTest, LooksNamesUp) {
   reader_.stream->WantWrite();
   ASSERT_TRUE(turns_.Until([&] { return reader_.writable == 1; }));
   EXPECT_EQ(Write("x").status, IoStatus::kOk);
+}
+
+// As of a name with two addresses, at the first of which nobody listens.
+TEST_F(SocketStreamTest, TheNextAddressIsTriedWhenOneRefuses) {
+  turns_.Turn();  // from here on it is the first one's refusal, not its alarm
+  const auto endpoint = [&](const char* address) {
+    return asio::ip::tcp::endpoint(asio::ip::make_address(address),
+                                   listener_.port());
+  };
+  reader_.Own(std::make_unique<SocketStream>(
+      loop_.internal(),
+      std::vector{endpoint("127.0.0.2"), endpoint("127.0.0.1")}));
+  reader_.stream->WantWrite();
+  ASSERT_TRUE(turns_.Until([&] { return reader_.writable == 1; }));
+  ASSERT_EQ(Write("x").status, IoStatus::kOk);
+  peer_ = listener_.Accept();
+  EXPECT_TRUE(peer_.valid());
 }
 
 // How a stream that never connects shows it: by the event that is wanted.

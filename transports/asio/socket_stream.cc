@@ -78,6 +78,7 @@ class SocketStream::Dial final : private stream::LoopMember {
         resolver_(stream.loop_.context()) {}
 
   void Start(const std::string& host, std::uint16_t port);
+  void Start(std::vector<Tcp::endpoint> endpoints);
 
  private:
   void OnTurnEnd() override {}
@@ -96,10 +97,7 @@ class SocketStream::Dial final : private stream::LoopMember {
 void SocketStream::Dial::Start(const std::string& host, std::uint16_t port) {
   asio::error_code error;
   const asio::ip::address address = asio::ip::make_address(host, error);
-  if (!error) {
-    endpoints_.emplace_back(address, port);
-    return TryNext();
-  }
+  if (!error) return Start({Tcp::endpoint(address, port)});
   // Asio asks on a thread of its own, and answers on the loop's. It throws when
   // the system has no thread for it.
   try {
@@ -110,14 +108,16 @@ void SocketStream::Dial::Start(const std::string& host, std::uint16_t port) {
           SocketStream* const stream = tether.owner();
           if (stream == nullptr) return;
           stream->loop_.BeginTurn();
-          for (const auto& entry : found) {
-            stream->dial_->endpoints_.push_back(entry.endpoint());
-          }
-          stream->dial_->TryNext();
+          stream->dial_->Start({found.begin(), found.end()});
         });
   } catch (const asio::system_error&) {
-    TryNext();
+    Start({});
   }
+}
+
+void SocketStream::Dial::Start(std::vector<Tcp::endpoint> endpoints) {
+  endpoints_ = std::move(endpoints);
+  TryNext();
 }
 
 void SocketStream::Dial::TryNext() {
@@ -195,6 +195,14 @@ SocketStream::SocketStream(AsioLoop& loop, const std::string& host,
       socket_(loop.context()),
       dial_(std::make_unique<Dial>(*this)) {
   dial_->Start(host, port);
+}
+
+SocketStream::SocketStream(AsioLoop& loop, std::vector<Tcp::endpoint> addresses)
+    : loop_(loop),
+      state_(State::kConnecting),
+      socket_(loop.context()),
+      dial_(std::make_unique<Dial>(*this)) {
+  dial_->Start(std::move(addresses));
 }
 
 SocketStream::~SocketStream() {

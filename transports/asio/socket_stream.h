@@ -12,6 +12,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "asio/asio_loop.h"
 #include "asio/handler_memory.h"
@@ -32,6 +33,8 @@ class SocketStream final : public stream::ByteStream {
   // addresses in turn. Blocks both ways until one answers; kLost when none
   // does.
   SocketStream(AsioLoop& loop, const std::string& host, std::uint16_t port);
+  // The same with the addresses that a look-up found.
+  SocketStream(AsioLoop& loop, std::vector<asio::ip::tcp::endpoint> addresses);
 
   ~SocketStream() override;
 
