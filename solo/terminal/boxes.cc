@@ -9,7 +9,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "options.h"
 #include "terminal/arena.h"
 #include "terminal/texts.h"
 
@@ -19,17 +18,18 @@ namespace {
 constexpr Style kHeading{.ink = Ink::kGold, .bold = true};
 constexpr Style kHint{.ink = Ink::kFaint};
 
+// Inside a box in the narrowest window.
+constexpr int kTextWidth = 44;
+
 struct BoxLine {
   std::string text;
   Style style = {};
   int swatch = -1;  // a seat whose pattern stands before the text
 };
 
-std::string GameText(const cycles::State& state) {
-  const std::string_view level = LevelName(state.level);
-  return absl::StrCat("level ", std::string(level), "   size ",
-                      SizeName(state.width, state.height), "   seed ",
-                      state.seed);
+std::string MatchGameText(const cycles::State& state) {
+  return absl::StrCat(GameText(state.level, state.width, state.height),
+                      "   seed ", state.seed);
 }
 
 // One line a player, the best first: rank, name, score, and what became of him
@@ -81,7 +81,7 @@ std::vector<BoxLine> MatchLines(const View& view) {
       {MatchText(*view.state, view.own_seat), kHeading}, {""}};
   for (BoxLine& line : TableLines(view)) lines.push_back(std::move(line));
   lines.push_back({""});
-  lines.push_back({GameText(*view.state), kHint});
+  lines.push_back({MatchGameText(*view.state), kHint});
   lines.push_back({"Space plays another match   Q quits", kHint});
   return lines;
 }
@@ -89,33 +89,70 @@ std::vector<BoxLine> MatchLines(const View& view) {
 std::vector<BoxLine> PausedLines(const View& view) {
   return {{"Paused", kHeading},
           {""},
-          {GameText(*view.state)},
+          {MatchGameText(*view.state)},
           {""},
+          {"O opens it to friends: a new match", kHint},
           {"P goes on   R restarts   ? help   Q quits", kHint}};
 }
 
-std::vector<BoxLine> HelpLines(const Symbols& symbols) {
+std::vector<BoxLine> MenuLines(const View& view) {
+  return {{"The match goes on", kHeading},
+          {""},
+          {MatchGameText(*view.state)},
+          {""},
+          {"P goes back   ? help   Q quits", kHint}};
+}
+
+std::vector<BoxLine> AskQuitLines(const View& view) {
+  std::vector<BoxLine> lines = {{"Quit?", kHeading}, {""}};
+  if (view.net && view.net->listening && view.net->players > 1) {
+    lines.push_back({"The match ends for your friends too."});
+  } else if (view.net) {
+    lines.push_back({"You cannot come back: a bot plays on for you."});
+  }
+  lines.push_back({"Q again quits, any other key goes on"});
+  return lines;
+}
+
+// What the keys other than those of play do.
+std::vector<BoxLine> HelpKeyLines(bool others) {
+  if (others) {
+    return {{"P, Esc               a menu; the match goes on"},
+            {"Q                    quit"}};
+  }
+  return {{"P, Esc               pause"},
+          {"R                    a new match"},
+          {"O in the pause       opens the game to friends, for a"},
+          {"                     new match; Q there comes back"},
+          {"Q                    quit"}};
+}
+
+std::vector<BoxLine> HelpLines(const View& view, const Symbols& symbols) {
   const auto two = [](const std::array<char32_t, 2>& cell) {
     std::string out;
     for (const char32_t c : cell) out += static_cast<char>(c);
     return out;
   };
-  return {{"How to play", kHeading},
-          {""},
-          {"arrows, WASD, hjkl   steer; two turns are remembered"},
-          {"space                boost, if a charge is left"},
-          {"P, Esc               pause"},
-          {"R                    a new match"},
-          {"Q                    quit"},
-          {""},
-          {absl::StrCat(two(symbols.charge), "  a charge for the boost")},
-          {absl::StrCat(two(symbols.eraser), "  clears your own trail")},
-          {""},
-          {"Stay off walls, obstacles and trails. A point for"},
-          {"every rival you outlive, and one for every rival"},
-          {"who hits your trail. After 30 s the walls close in."},
-          {""},
-          {"any key goes on", kHint}};
+  std::vector<BoxLine> lines = {
+      {"How to play", kHeading},
+      {""},
+      {"arrows, WASD, hjkl   steer; two turns are remembered"},
+      {"space                boost, if a charge is left"}};
+  for (BoxLine& line : HelpKeyLines(view.net.has_value())) {
+    lines.push_back(std::move(line));
+  }
+  const std::vector<BoxLine> rules = {
+      {""},
+      {absl::StrCat(two(symbols.charge), "  a charge for the boost")},
+      {absl::StrCat(two(symbols.eraser), "  clears your own trail")},
+      {""},
+      {"Stay off walls, obstacles and trails. A point for"},
+      {"every rival you outlive, and one for every rival"},
+      {"who hits your trail. After 30 s the walls close in."},
+      {""},
+      {"any key goes on", kHint}};
+  lines.insert(lines.end(), rules.begin(), rules.end());
+  return lines;
 }
 
 std::vector<BoxLine> ReplayEndLines(const View& view) {
@@ -129,17 +166,60 @@ std::vector<BoxLine> ReplayEndLines(const View& view) {
           {"R plays it again   Q quits", kHint}};
 }
 
+std::vector<BoxLine> EndLines(const View& view) {
+  std::vector<BoxLine> lines = {{"The match ended", kHeading}, {""}};
+  for (std::string& row : Wrapped(view.net->end, kTextWidth)) {
+    lines.push_back({std::move(row)});
+  }
+  lines.push_back({""});
+  lines.push_back({"Q quits", kHint});
+  return lines;
+}
+
+std::vector<BoxLine> RetryLines(const RetryView& retry) {
+  std::vector<BoxLine> lines = {
+      {"The connection is lost", kHeading},
+      {""},
+      {absl::StrCat("reconnecting, try ", retry.number, " of ", retry.most)}};
+  if (retry.seconds_left > 0) {
+    lines.push_back({absl::StrCat(retry.seconds_left, " s left")});
+  }
+  lines.push_back({""});
+  lines.push_back({"Q quits", kHint});
+  return lines;
+}
+
+std::vector<BoxLine> WaitingLines(const View& view) {
+  std::vector<BoxLine> lines = {
+      {WaitingText(view.net->waiting, view.own_seat), kHeading}, {""}};
+  if ((view.net->waiting & view.net->away) != 0) {
+    lines.push_back({"reconnecting; if not, a bot plays on"});
+  } else {
+    lines.push_back({"nothing is heard from there"});
+  }
+  lines.push_back({""});
+  lines.push_back({"Q quits", kHint});
+  return lines;
+}
+
+// What a match with others stands still for, or none.
+std::vector<BoxLine> NetLines(const View& view) {
+  if (!view.net->end.empty()) return EndLines(view);
+  if (view.net->retry) return RetryLines(*view.net->retry);
+  if (view.net->waiting != 0) return WaitingLines(view);
+  return {};
+}
+
 std::vector<BoxLine> LinesOf(const View& view, const Symbols& symbols) {
   switch (view.overlay) {
     case Overlay::kPaused:
       // A replay that pauses is there to be looked at.
       if (view.replay) return {};
-      return PausedLines(view);
+      return view.net ? MenuLines(view) : PausedLines(view);
     case Overlay::kHelp:
-      return HelpLines(symbols);
+      return HelpLines(view, symbols);
     case Overlay::kAskQuit:
-      return {
-          {"Quit?", kHeading}, {""}, {"Q again quits, any other key goes on"}};
+      return AskQuitLines(view);
     case Overlay::kAskRestart:
       return {{"A new match?", kHeading},
               {""},
@@ -148,6 +228,10 @@ std::vector<BoxLine> LinesOf(const View& view, const Symbols& symbols) {
       break;
   }
   if (view.replay && view.replay->at_end) return ReplayEndLines(view);
+  if (view.net) {
+    std::vector<BoxLine> lines = NetLines(view);
+    if (!lines.empty()) return lines;
+  }
   if (view.state->phase == cycles::Phase::kRoundOver) return RoundLines(view);
   if (view.state->phase == cycles::Phase::kMatchOver) return MatchLines(view);
   return {};

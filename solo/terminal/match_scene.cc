@@ -4,6 +4,7 @@
 #include "parlor/printable.h"
 #include "parlor/status.h"
 #include "replay_file.h"
+#include "terminal/menu.h"
 #include "terminal/scene.h"
 
 namespace parlor::solo {
@@ -41,8 +42,23 @@ TimePoint PausableClock::Outside(TimePoint time) const {
   return time == TimePoint::min() ? time : outside_ + (time - time_);
 }
 
+void PauseCover::Show(TimePoint now, Overlay overlay) {
+  overlay_ = overlay;
+  ++changes_;
+  if (covered()) {
+    clock_.Pause(now);
+  } else {
+    clock_.Resume(now);
+  }
+}
+
+std::string RecordWarning(const absl::Status& status) {
+  if (status.ok()) return "";
+  return absl::StrCat("Recording stopped: ", Printable(StatusText(status)));
+}
+
 MatchScene::MatchScene(const Options& options, TimePoint now)
-    : options_(options), clock_(now) {
+    : options_(options), cover_(now) {
   NewMatch();
 }
 
@@ -53,129 +69,89 @@ void MatchScene::NewMatch() {
   }
   session_.reset();
   link_ = std::make_unique<LocalLink>(options_.seed, entropy_);
-  std::string record = options_.record;
+  const std::string record =
+      matches_ == 0 ? options_.record : ClaimNextRecord();
   ++matches_;
-  if (!record.empty() && matches_ > 1) record = ClaimNumbered(record, matches_);
   session_ = std::make_unique<Session>(
       SessionOptions{.game = options_.game, .record = record}, *link_);
 }
 
+std::string MatchScene::ClaimNextRecord() const {
+  if (options_.record.empty()) return "";
+  return ClaimNumbered(options_.record, matches_ + 1);
+}
+
 void MatchScene::Turn(TimePoint now) {
-  if (!clock_.paused()) session_->Turn(clock_.At(now));
+  if (!cover_.covered()) session_->Turn(cover_.clock().At(now));
 }
 
 TimePoint MatchScene::next_turn() const {
-  return clock_.Outside(session_->next_turn());
+  return cover_.clock().Outside(session_->next_turn());
 }
 
-void MatchScene::SetOverlay(TimePoint now, Overlay overlay) {
-  overlay_ = overlay;
-  ++changes_;
-  if (overlay == Overlay::kNone) {
-    clock_.Resume(now);
-  } else {
-    clock_.Pause(now);
-    session_->ClearPresses();
-  }
+void MatchScene::Show(TimePoint now, Overlay overlay) {
+  cover_.Show(now, overlay);
+  if (cover_.covered()) session_->ClearPresses();
+  warning_.clear();
 }
 
 void MatchScene::OnHidden(TimePoint now) {
-  if (overlay_ == Overlay::kNone) SetOverlay(now, Overlay::kPaused);
+  if (!cover_.covered()) Show(now, Overlay::kPaused);
+}
+
+void MatchScene::Warn(std::string text) {
+  warning_ = std::move(text);
+  ++warnings_;
 }
 
 void MatchScene::OnKey(TimePoint now, Key key) {
-  if (overlay_ != Overlay::kNone) return OnOverlayKey(now, key);
-  const cycles::State* state = session_->state();
-  const bool over =
-      state != nullptr && state->phase == cycles::Phase::kMatchOver;
-  if (key == Key::kPause) return SetOverlay(now, Overlay::kPaused);
-  if (key == Key::kHelp) return SetOverlay(now, Overlay::kHelp);
-  if (key == Key::kQuit) {
-    // At the final table there is nothing to lose.
-    if (over) return Quit();
-    return SetOverlay(now, Overlay::kAskQuit);
-  }
-  if (key == Key::kRestart && !over) {
-    return SetOverlay(now, Overlay::kAskRestart);
-  }
-  OnGameKey(key);
-}
-
-void MatchScene::OnOverlayKey(TimePoint now, Key key) {
-  const Overlay overlay = overlay_;
-  if (key == Key::kQuit) {
-    // Asked before, or paused on purpose: no second question.
-    if (overlay == Overlay::kAskQuit || overlay == Overlay::kPaused) {
-      return Quit();
-    }
-    return SetOverlay(now, Overlay::kAskQuit);
-  }
-  if (key == Key::kRestart &&
-      (overlay == Overlay::kAskRestart || overlay == Overlay::kPaused)) {
-    SetOverlay(now, Overlay::kNone);
-    return NewMatch();
-  }
-  if (overlay != Overlay::kPaused) return SetOverlay(now, Overlay::kNone);
-  if (key == Key::kHelp) return SetOverlay(now, Overlay::kHelp);
-  // A key that is still held from before the pause must not end it.
-  if (key == Key::kPause || key == Key::kReady) {
-    SetOverlay(now, Overlay::kNone);
+  const MenuAnswer answer =
+      OnMenuKey(cover_.overlay(), key, {.over = IsOver(*session_)});
+  switch (answer.act) {
+    case MenuAct::kNone:
+      return;
+    case MenuAct::kShow:
+      return Show(now, answer.overlay);
+    case MenuAct::kPlay:
+      return PressKey(*session_, key);
+    case MenuAct::kQuit:
+      return Quit(now);
+    case MenuAct::kRestart:
+      Show(now, Overlay::kNone);
+      return NewMatch();
+    case MenuAct::kOpen:
+      open_ = true;
+      return;
   }
 }
 
-// Ends the session now, so that an error of the recording's last bytes is
-// known when the exit code is.
-void MatchScene::Quit() {
+void MatchScene::Quit(TimePoint /*now*/) {
   session_->End();
   done_ = true;
 }
 
-void MatchScene::OnGameKey(Key key) {
-  const cycles::State* state = session_->state();
-  if (state == nullptr) return;
-  const bool table = state->phase == cycles::Phase::kRoundOver ||
-                     state->phase == cycles::Phase::kMatchOver;
-  switch (key) {
-    case Key::kUp:
-      return session_->Press(cycles::word::kUp);
-    case Key::kDown:
-      return session_->Press(cycles::word::kDown);
-    case Key::kLeft:
-      return session_->Press(cycles::word::kLeft);
-    case Key::kRight:
-      return session_->Press(cycles::word::kRight);
-    case Key::kBoost:
-      return session_->Press(table ? cycles::word::kReady
-                                   : cycles::word::kBoost);
-    case Key::kReady:
-    case Key::kRestart:
-      if (table) session_->Press(cycles::word::kReady);
-      return;
-    default:
-      return;
-  }
+absl::Status MatchScene::Recorded() const {
+  return record_status_.ok() ? session_->record_status() : record_status_;
 }
 
 View MatchScene::view() const {
-  View view{.state = session_->state(), .own_seat = 0, .overlay = overlay_};
+  View view{.state = session_->state(),
+            .own_seat = 0,
+            .overlay = cover_.overlay(),
+            .warning = warning_};
   if (session_->match()) view.own_seat = session_->match()->seat;
-  const absl::Status& status =
-      record_status_.ok() ? session_->record_status() : record_status_;
-  if (!status.ok()) {
-    view.warning =
-        absl::StrCat("Recording stopped: ", Printable(StatusText(status)));
-  }
+  const std::string record = RecordWarning(Recorded());
+  if (!record.empty()) view.warning = record;
   return view;
 }
 
 std::uint64_t MatchScene::version() const {
-  return changes_ + session_->frame() +
+  return cover_.changes() + warnings_ + session_->frame() +
          (static_cast<std::uint64_t>(matches_) << 40);
 }
 
 int MatchScene::exit_code() const {
-  const bool recorded = record_status_.ok() && session_->record_status().ok();
-  return session_->failed() || !recorded ? kExitFailed : kExitOk;
+  return session_->failed() || !Recorded().ok() ? kExitFailed : kExitOk;
 }
 
 std::string MatchScene::last_words() const {
@@ -183,9 +159,8 @@ std::string MatchScene::last_words() const {
   if (session_->failed()) {
     absl::StrAppend(&out, "parlor-solo: ", session_->error(), "\n");
   }
-  if (!record_status_.ok() || !session_->record_status().ok()) {
-    absl::StrAppend(&out, "parlor-solo: ", view().warning, "\n");
-  }
+  const std::string record = RecordWarning(Recorded());
+  if (!record.empty()) absl::StrAppend(&out, "parlor-solo: ", record, "\n");
   const cycles::State* state = session_->state();
   if (state == nullptr) return out;
   absl::StrAppend(&out, "Again: ", ShellWord(options_.program), " --players ",

@@ -10,6 +10,7 @@
 #include "terminal/arena.h"
 #include "terminal/boxes.h"
 #include "terminal/layout.h"
+#include "terminal/lobby.h"
 #include "terminal/symbols.h"
 #include "terminal/texts.h"
 
@@ -84,6 +85,16 @@ void DrawNews(const View& view, const Layout& layout, const Symbols& symbols,
       {.ink = last == view.own_seat ? Ink::kAlarm : Ink::kGold, .bold = true});
 }
 
+// Who plays another's seat: a friend, or a bot and how it likes to play.
+std::string WhoPlays(const View& view, int seat) {
+  const std::uint32_t bit = 1u << seat;
+  const auto& cycle = view.state->cycles[static_cast<std::size_t>(seat)];
+  const std::string style(StyleName(cycle.style));
+  if (!view.net || seat >= view.net->players) return style;
+  if ((view.net->bots & bit) != 0) return absl::StrCat("left, now a ", style);
+  return (view.net->away & bit) != 0 ? "reconnecting" : "friend";
+}
+
 // Beside the arena: the table of the round as it stands, and the game.
 void DrawPanel(const View& view, const Layout& layout, const Symbols& symbols,
                Canvas& canvas) {
@@ -107,11 +118,10 @@ void DrawPanel(const View& view, const Layout& layout, const Symbols& symbols,
                 {.bold = seat == view.own_seat});
     if (step == 1) continue;
     const std::string out = DeathText(state, seat, view.own_seat);
-    const std::string_view style = StyleName(cycle.style);
     if (!out.empty()) {
       canvas.Text(x + 5, y + 1, out, {.ink = Ink::kAlarm});
     } else if (seat != view.own_seat) {
-      canvas.Text(x + 5, y + 1, style, kFaintStyle);
+      canvas.Text(x + 5, y + 1, WhoPlays(view, seat), kFaintStyle);
     }
   }
   ++y;
@@ -124,28 +134,43 @@ void DrawPanel(const View& view, const Layout& layout, const Symbols& symbols,
   }
 }
 
+void DrawReplayKeys(const View& view, Canvas& canvas) {
+  const std::string where = absl::StrCat(
+      "Replay ", view.replay->frame, "/", view.replay->frames, " ",
+      view.replay->speed, view.overlay == Overlay::kPaused ? " paused" : "");
+  const int room = canvas.width() - static_cast<int>(where.size()) - 2;
+  const std::string keys(
+      Longest({"P pause  + faster  - slower  . one frame  R from "
+               "the start  Q quit",
+               "P pause  + - speed  . step  R restart  Q quit", "P + - . R Q"},
+              room));
+  DrawCentered(canvas.height() - 1, absl::StrCat(where, "  ", keys),
+               kFaintStyle, canvas);
+}
+
+// The last row: what is wrong, what the others are up to, or the keys.
 void DrawKeys(const View& view, Canvas& canvas) {
   const int y = canvas.height() - 1;
   if (!view.warning.empty()) {
     canvas.Text(0, y, view.warning, {.ink = Ink::kAlarm, .bold = true});
     return;
   }
-  if (view.replay) {
-    const std::string where = absl::StrCat(
-        "Replay ", view.replay->frame, "/", view.replay->frames, " ",
-        view.replay->speed, view.overlay == Overlay::kPaused ? " paused" : "");
-    const int room = canvas.width() - static_cast<int>(where.size()) - 2;
-    DrawCentered(
+  if (view.leaving) return DrawCentered(y, "Leaving", kFaintStyle, canvas);
+  if (view.replay) return DrawReplayKeys(view, canvas);
+  const int width = canvas.width();
+  if (view.net) {
+    const std::string news = NetText(*view.net, view.own_seat);
+    if (!news.empty()) {
+      return DrawCentered(y, news, {.ink = Ink::kGold, .bold = true}, canvas);
+    }
+    return DrawCentered(
         y,
-        absl::StrCat(where, "  ",
-                     std::string(Longest(
-                         {"P pause  + faster  - slower  . one frame  R from "
-                          "the start  Q quit",
-                          "P pause  + - speed  . step  R restart  Q quit",
-                          "P + - . R Q"},
-                         room))),
+        Longest({"arrows/WASD/hjkl steer   space boost   P menu   ? help   "
+                 "Q quit",
+                 "arrows steer  space boost  P menu  ? help  Q quit",
+                 "arrows  space boost  P menu  ? help  Q quit"},
+                width),
         kFaintStyle, canvas);
-    return;
   }
   DrawCentered(
       y,
@@ -153,11 +178,25 @@ void DrawKeys(const View& view, Canvas& canvas) {
                "? help   Q quit",
                "arrows steer  space boost  P pause  ? help  Q quit",
                "arrows  space boost  P pause  ? help  Q quit"},
-              canvas.width()),
+              width),
       kFaintStyle, canvas);
 }
 
-void DrawTooSmall(const Layout& layout, Canvas& canvas) {
+// A match with others does not wait for a larger window.
+std::string_view TooSmallText(const View& view, int width) {
+  if (view.overlay == Overlay::kAskQuit) return "Q again quits";
+  if (!view.net) {
+    return Longest({"The game waits. Make it larger, or Q quits.",
+                    "Larger, or Q quits", "Q quits"},
+                   width);
+  }
+  if (!view.net->end.empty()) return "The match ended. Q quits";
+  return Longest({"The match goes on. Make it larger, or Q quits.",
+                  "Larger, or Q quits", "Q quits"},
+                 width);
+}
+
+void DrawTooSmall(const View& view, const Layout& layout, Canvas& canvas) {
   const std::string needs =
       absl::StrCat("needs ", layout.needed.width, "x", layout.needed.height);
   const std::string both =
@@ -167,11 +206,7 @@ void DrawTooSmall(const Layout& layout, Canvas& canvas) {
   DrawCentered(y, Longest({"The window is too small", "Too small"}, width),
                {.ink = Ink::kAlarm, .bold = true}, canvas);
   DrawCentered(y + 1, Longest({both, needs}, width), {}, canvas);
-  DrawCentered(y + 2,
-               Longest({"The game waits. Make it larger, or Q quits.",
-                        "Larger, or Q quits", "Q quits"},
-                       width),
-               kFaintStyle, canvas);
+  DrawCentered(y + 2, TooSmallText(view, width), kFaintStyle, canvas);
 }
 
 Layout LayoutOf(const View& view, int width, int height) {
@@ -188,12 +223,16 @@ const Symbols& SymbolsFor(Abilities abilities, CellShape cells) {
 
 void Draw(const View& view, Canvas& canvas) {
   canvas.Fill(0, 0, canvas.width(), canvas.height(), {});
+  if (view.lobby) {
+    return DrawLobby(view, SymbolsFor(view.abilities, CellShape::kWide),
+                     canvas);
+  }
   if (view.state == nullptr) {
     DrawCentered(canvas.height() / 2, "Opening the room", {}, canvas);
     return;
   }
   const Layout layout = LayoutOf(view, canvas.width(), canvas.height());
-  if (!layout.fits) return DrawTooSmall(layout, canvas);
+  if (!layout.fits) return DrawTooSmall(view, layout, canvas);
   const Symbols& symbols = SymbolsFor(view.abilities, layout.cells);
   DrawScores(view, layout, symbols, canvas);
   DrawArena(view, layout, symbols, canvas);
@@ -204,7 +243,8 @@ void Draw(const View& view, Canvas& canvas) {
 }
 
 bool HasRoom(const View& view, int width, int height) {
-  return view.state == nullptr || LayoutOf(view, width, height).fits;
+  return view.lobby || view.state == nullptr ||
+         LayoutOf(view, width, height).fits;
 }
 
 }  // namespace parlor::solo

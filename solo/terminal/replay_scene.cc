@@ -28,15 +28,16 @@ FixedStep StepsAt(TimePoint now, int speed) {
 }  // namespace
 
 ReplayScene::ReplayScene(ReplayPlayer player, TimePoint now)
-    : player_(std::move(player)), clock_(now), steps_(StepsAt(now, speed_)) {}
+    : player_(std::move(player)), cover_(now), steps_(StepsAt(now, speed_)) {}
 
 void ReplayScene::Turn(TimePoint now) {
-  if (clock_.paused()) return;
-  for (int due = steps_.Take(clock_.At(now)); due > 0; --due) StepOnce();
+  if (cover_.covered()) return;
+  for (int due = steps_.Take(cover_.clock().At(now)); due > 0; --due)
+    StepOnce();
 }
 
 TimePoint ReplayScene::next_turn() const {
-  return at_end_ || done() ? kNever : clock_.Outside(steps_.next());
+  return at_end_ || done() ? kNever : cover_.clock().Outside(steps_.next());
 }
 
 void ReplayScene::StepOnce() {
@@ -53,22 +54,8 @@ void ReplayScene::StepOnce() {
 void ReplayScene::SetSpeed(TimePoint now, int speed) {
   if (speed < 0 || speed >= static_cast<int>(kSpeeds.size())) return;
   speed_ = speed;
-  steps_ = StepsAt(clock_.At(now), speed_);
+  steps_ = StepsAt(cover_.clock().At(now), speed_);
   ++changes_;
-}
-
-void ReplayScene::SetOverlay(TimePoint now, Overlay overlay) {
-  overlay_ = overlay;
-  ++changes_;
-  if (overlay == Overlay::kNone) {
-    clock_.Resume(now);
-  } else {
-    clock_.Pause(now);
-  }
-}
-
-void ReplayScene::OnHidden(TimePoint now) {
-  if (overlay_ == Overlay::kNone) SetOverlay(now, Overlay::kPaused);
 }
 
 // Nothing can be lost here, so no key asks back.
@@ -79,20 +66,20 @@ void ReplayScene::OnKey(TimePoint now, Key key) {
       return;
     case Key::kPause:
     case Key::kBoost:
-      return SetOverlay(
-          now, overlay_ == Overlay::kNone ? Overlay::kPaused : Overlay::kNone);
+      return cover_.Show(now,
+                         cover_.covered() ? Overlay::kNone : Overlay::kPaused);
     case Key::kFaster:
       return SetSpeed(now, speed_ + 1);
     case Key::kSlower:
       return SetSpeed(now, speed_ - 1);
     case Key::kStep:
-      if (overlay_ == Overlay::kNone) SetOverlay(now, Overlay::kPaused);
+      cover_.Pause(now);
       return StepOnce();
     case Key::kRestart:
       player_.Rewind();
       at_end_ = false;
       SetSpeed(now, speed_);
-      return SetOverlay(now, Overlay::kNone);
+      return cover_.Show(now, Overlay::kNone);
     default:
       return;
   }
@@ -102,7 +89,7 @@ View ReplayScene::view() const {
   return View{
       .state = &player_.state(),
       .own_seat = -1,
-      .overlay = overlay_,
+      .overlay = cover_.overlay(),
       .replay = ReplayView{
           .frame = player_.frame(),
           .frames = player_.frames(),

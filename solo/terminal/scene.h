@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "options.h"
 #include "parlor/fixed_step.h"
@@ -45,6 +46,34 @@ class PausableClock {
   bool paused_ = false;
 };
 
+// What lies over a game that stands still meanwhile, and that game's clock.
+class PauseCover {
+ public:
+  explicit PauseCover(TimePoint now) : clock_(now) {}
+
+  Overlay overlay() const { return overlay_; }
+  bool covered() const { return overlay_ != Overlay::kNone; }
+  PausableClock& clock() { return clock_; }
+  const PausableClock& clock() const { return clock_; }
+  // Rises with every Show.
+  std::uint64_t changes() const { return changes_; }
+
+  // kNone: the game goes on.
+  void Show(TimePoint now, Overlay overlay);
+  // Unless something lies over it already.
+  void Pause(TimePoint now) {
+    if (!covered()) Show(now, Overlay::kPaused);
+  }
+
+ private:
+  PausableClock clock_;
+  Overlay overlay_ = Overlay::kNone;
+  std::uint64_t changes_ = 0;
+};
+
+// "Recording stopped: ...", or "" when it did not.
+std::string RecordWarning(const absl::Status& status);
+
 class Scene {
  public:
   virtual ~Scene() = default;
@@ -52,8 +81,11 @@ class Scene {
   virtual void Turn(TimePoint now) = 0;
   virtual TimePoint next_turn() const = 0;
   virtual void OnKey(TimePoint now, Key key) = 0;
-  // The player cannot see the game: it must not go on without him.
+  // The player cannot see the game: it must not go on without him, if it can
+  // wait.
   virtual void OnHidden(TimePoint now) = 0;
+  // Quits without a question. Turn it until it is done, a second at most.
+  virtual void Quit(TimePoint now) = 0;
 
   virtual View view() const = 0;
   // Rises with everything that changes what there is to see.
@@ -74,28 +106,38 @@ class MatchScene final : public Scene {
   TimePoint next_turn() const override;
   void OnKey(TimePoint now, Key key) override;
   void OnHidden(TimePoint now) override;
+  // Ends the session now, so that an error of the recording's last bytes is
+  // known when the exit code is.
+  void Quit(TimePoint now) override;
   View view() const override;
   std::uint64_t version() const override;
   bool done() const override { return done_ || session_->failed(); }
   int exit_code() const override;
   std::string last_words() const override;
 
+  // The player wants to open the game to friends; once for each time.
+  bool TakeOpen() { return std::exchange(open_, false); }
+  // The file for the recording of the match after this one, or empty. It is
+  // claimed: see ClaimReplayFile.
+  std::string ClaimNextRecord() const;
+  // Shows why that was not possible, or what became of it.
+  void Warn(std::string text);
+
  private:
   void NewMatch();
-  void SetOverlay(TimePoint now, Overlay overlay);
-  void OnOverlayKey(TimePoint now, Key key);
-  void OnGameKey(Key key);
-  void Quit();
+  absl::Status Recorded() const;  // of this match and those before
+  void Show(TimePoint now, Overlay overlay);
 
   Options options_;
   host::OsEntropy entropy_;
-  PausableClock clock_;
+  PauseCover cover_;
   int matches_ = 0;
   std::unique_ptr<LocalLink> link_;
   std::unique_ptr<Session> session_;
-  Overlay overlay_ = Overlay::kNone;
-  std::uint64_t changes_ = 0;
+  bool open_ = false;
   bool done_ = false;
+  std::string warning_;
+  std::uint64_t warnings_ = 0;
   absl::Status record_status_;  // of matches before this one
 };
 
@@ -107,9 +149,10 @@ class ReplayScene final : public Scene {
   void Turn(TimePoint now) override;
   TimePoint next_turn() const override;
   void OnKey(TimePoint now, Key key) override;
-  void OnHidden(TimePoint now) override;
+  void OnHidden(TimePoint now) override { cover_.Pause(now); }
+  void Quit(TimePoint) override { done_ = true; }
   View view() const override;
-  std::uint64_t version() const override { return changes_; }
+  std::uint64_t version() const override { return changes_ + cover_.changes(); }
   bool done() const override { return done_ || !status_.ok(); }
   int exit_code() const override;
   std::string last_words() const override;
@@ -117,13 +160,11 @@ class ReplayScene final : public Scene {
  private:
   void SetSpeed(TimePoint now, int speed);
   void StepOnce();
-  void SetOverlay(TimePoint now, Overlay overlay);
 
   ReplayPlayer player_;
-  PausableClock clock_;
+  PauseCover cover_;
   int speed_ = 2;  // index into the speeds
   FixedStep steps_;
-  Overlay overlay_ = Overlay::kNone;
   bool at_end_ = false;
   bool done_ = false;
   std::uint64_t changes_ = 0;

@@ -69,6 +69,9 @@ Key KeyOf(int code) {
     case 'r':
     case 'R':
       return Key::kRestart;
+    case 'o':
+    case 'O':
+      return Key::kOpen;
     case '?':
     case KEY_F(1):
       return Key::kHelp;

@@ -24,6 +24,7 @@ enum class Key : std::uint8_t {
   kReady,  // enter
   kPause,
   kRestart,
+  kOpen,
   kHelp,
   kQuit,
   kFaster,

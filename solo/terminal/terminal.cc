@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "parlor/printable.h"
@@ -18,6 +19,7 @@ namespace parlor::solo {
 namespace {
 
 constexpr Duration kDrawEvery{1'000'000'000 / 60};
+constexpr Duration kQuitTurnEvery = 2 * kMillisecond;
 
 TimePoint Now() {
   return TimePoint(std::chrono::duration_cast<Duration>(
@@ -30,9 +32,16 @@ class Loop {
   Loop(Screen& screen, Signals& signals, Scene& scene)
       : screen_(screen), signals_(signals), scene_(scene) {}
 
-  // Until the scene is done, a signal ends it, or the terminal is gone.
+  // Until the scene is done. A signal and a terminal that is gone quit it; what
+  // that takes is not waited for by the terminal's events.
   void Run() {
     while (!scene_.done() && signals_.end() == 0 && !hung_up_) Turn();
+    if (scene_.done()) return;
+    scene_.Quit(Now());
+    while (!scene_.done()) {
+      std::this_thread::sleep_for(kQuitTurnEvery);
+      scene_.Turn(Now());
+    }
   }
 
  private:

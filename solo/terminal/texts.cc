@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "options.h"
 
 namespace parlor::solo {
 namespace {
@@ -81,6 +82,62 @@ std::string MatchText(const cycles::State& state, int own_seat) {
   }
   if (own_seat >= 0 && leaders == 1u << own_seat) return "You win the match!";
   return absl::StrCat(Names(leaders, own_seat), " wins the match");
+}
+
+std::string NetText(const NetView& net, int own_seat) {
+  const auto say = [own_seat](std::uint32_t mask, std::string_view one,
+                              std::string_view many) {
+    const std::string_view rest = std::popcount(mask) == 1 ? one : many;
+    return absl::StrCat(Names(mask, own_seat), std::string(rest));
+  };
+  if (net.away != 0) {
+    return say(net.away, " is reconnecting", " are reconnecting");
+  }
+  if (net.left == 0) return "";
+  return say(net.left, " left, a bot plays on", " left, bots play on");
+}
+
+std::string WaitingText(std::uint32_t waiting, int own_seat) {
+  return absl::StrCat("Waiting for ", Names(waiting, own_seat));
+}
+
+std::string GameText(cycles::Level level, int width, int height) {
+  return absl::StrCat("level ", std::string(LevelName(level)), "   size ",
+                      SizeName(width, height));
+}
+
+std::vector<std::string> JoinCommand(const std::string& url,
+                                     const std::string& code, int width) {
+  // A row that goes on ends with " \\": the shell joins what is copied.
+  constexpr std::size_t kGoesOn = 2;
+  const std::string words[] = {"parlor-solo --join",
+                               absl::StrCat("'", url, "'"),
+                               absl::StrCat("--invite ", code)};
+  const auto room = static_cast<std::size_t>(std::max(width, 8));
+  std::vector<std::string> rows = {words[0]};
+  for (std::size_t i = 1; i < std::size(words); ++i) {
+    const std::size_t after = i + 1 < std::size(words) ? kGoesOn : 0;
+    if (rows.back().size() + 1 + words[i].size() + after <= room) {
+      absl::StrAppend(&rows.back(), " ", words[i]);
+      continue;
+    }
+    rows.back() += " \\";
+    rows.push_back(words[i]);
+  }
+  return rows;
+}
+
+std::vector<std::string> Wrapped(std::string_view text, int width) {
+  const auto room = static_cast<std::size_t>(std::max(width, 1));
+  std::vector<std::string> rows;
+  while (text.size() > room) {
+    const std::size_t space = text.rfind(' ', room);
+    const std::size_t end = space == std::string_view::npos ? room : space;
+    rows.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(text.size(), space == end ? end + 1 : end));
+  }
+  rows.emplace_back(text);
+  return rows;
 }
 
 std::string_view StyleName(cycles::Style style) {

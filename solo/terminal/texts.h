@@ -5,6 +5,7 @@
 #include <initializer_list>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cycles/state.h"
 #include "terminal/view.h"
@@ -23,6 +24,23 @@ std::string RoundText(const cycles::State& state, int own_seat);
 
 // "You win the match!", "You and Ada share the match".
 std::string MatchText(const cycles::State& state, int own_seat);
+
+// "Ada is reconnecting", "Bix left, a bot plays on", or "".
+std::string NetText(const NetView& net, int own_seat);
+
+// "Waiting for Ada and Bix".
+std::string WaitingText(std::uint32_t waiting, int own_seat);
+
+// "level normal   size 38x20"
+std::string GameText(cycles::Level level, int width, int height);
+
+// What a friend types to join, in rows that have room in `width` columns and
+// are, copied together, one command to a shell.
+std::vector<std::string> JoinCommand(const std::string& url,
+                                     const std::string& code, int width);
+
+// At its spaces.
+std::vector<std::string> Wrapped(std::string_view text, int width);
 
 std::string_view StyleName(cycles::Style style);
 

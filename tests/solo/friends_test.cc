@@ -5,9 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "parlor/entropy.h"
-#include "parlor/host/local_connector.h"
-#include "parlor/transports/memory_pipe.h"
+#include "friend_link.h"
 #include "session.h"
 
 namespace parlor::solo {
@@ -15,69 +13,6 @@ namespace {
 
 constexpr cycles::Options kHostsGame{
     .players = 3, .level = cycles::Level::kHard, .size = 5};
-constexpr std::int64_t kHold = 1'000;
-
-// The room that all of a test's links lead to.
-struct Host {
-  static host::ShardOptions OneRoom() {
-    host::ShardOptions options;
-    options.rooms = 1;
-    options.seats = cycles::kPlayersMax;
-    options.room.hold_ms = kHold;
-    return options;
-  }
-
-  SeededEntropy entropy{1};
-  PipePump pump;
-  host::Shard shard{OneRoom(), entropy};
-};
-
-// A friend's way into it, which can be cut and refused.
-class FriendLink final : public Link, private Connector {
- public:
-  explicit FriendLink(Host& host)
-      : host_(host), local_(pump_, host.pump, host.shard) {}
-
-  Connector& connector() override { return *this; }
-  void Turn(TimePoint now) override {
-    pump_.Pump(now);
-    host_.pump.Pump(now);
-    host_.shard.OnAlarm(now);
-    pump_.Pump(now);
-  }
-  TimePoint next_turn() const override {
-    if (pump_.has_ready() || host_.pump.has_ready()) return TimePoint::min();
-    return std::min({pump_.next_alarm(), host_.pump.next_alarm(),
-                     host_.shard.next_alarm()});
-  }
-
-  // Only while a session is connected.
-  void Cut(std::uint16_t refusal = 503) {
-    refusal_ = refusal;
-    connection_->Abort();
-  }
-  void Refuse(std::uint16_t refusal) { refusal_ = refusal; }
-
- private:
-  std::unique_ptr<Connection> Connect(TimePoint now, const Hello& hello,
-                                      ConnectionHandler* handler) override {
-    std::unique_ptr<Connection> made;
-    if (refusal_ != 0) {
-      made = MakeRefusedPipe(pump_, refusal_);
-      made->SetHandler(handler);
-    } else {
-      made = local_.Connect(now, hello, handler);
-    }
-    connection_ = made.get();
-    return made;
-  }
-
-  Host& host_;
-  PipePump pump_;
-  host::LocalConnector local_;
-  Connection* connection_ = nullptr;
-  std::uint16_t refusal_ = 0;
-};
 
 struct Friend {
   Friend(const SessionOptions& options, Host& host)

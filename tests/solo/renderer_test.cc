@@ -267,6 +267,258 @@ TEST(Renderer, Replays) {
   EXPECT_THAT(Picture(view, 80, 24), HasSubstr("every hash of 90 frames"));
 }
 
+View Hosting() {
+  return {.lobby = LobbyView{
+              .connected = true,
+              .own_seat = 0,
+              .seated = 2,
+              .size = 4,
+              .game = {.players = 4, .size = 2},
+              .invitation = Invitation{
+                  .urls = {"ws://192.168.100.200:7777/room/0?players=4",
+                           "ws://127.0.0.1:7777/room/0?players=4"},
+                  .code = "ABCDEFGHJKLM"}}};
+}
+
+TEST(Lobby, OfTheHostInTheNarrowestWindow) {
+  EXPECT_EQ(Picture(Hosting(), 48, 14), R"(
+ C Y C L E S with friends
+
+ ▮▮▯▯ 2 of 4 places taken
+ level normal   size 38x20
+ Enter starts; bots take the empty places
+
+ Friends join with
+ parlor-solo --join \
+ 'ws://192.168.100.200:7777/room/0?players=4' \
+ --invite ABCDEFGHJKLM
+
+ invite code ABCDEFGHJKLM
+ or at ws://127.0.0.1:7777/room/0?players=4
+             Enter starts   Q quits
+)");
+  View view = Hosting();
+  view.abilities = {.utf8 = false, .colours = false};
+  EXPECT_EQ(Picture(view, 48, 14), R"(
+ C Y C L E S with friends
+
+ **.. 2 of 4 places taken
+ level normal   size 38x20
+ Enter starts; bots take the empty places
+
+ Friends join with
+ parlor-solo --join \
+ 'ws://192.168.100.200:7777/room/0?players=4' \
+ --invite ABCDEFGHJKLM
+
+ invite code ABCDEFGHJKLM
+ or at ws://127.0.0.1:7777/room/0?players=4
+             Enter starts   Q quits
+)");
+}
+
+TEST(Lobby, TheJoinLineIsOneRowWhereThereIsRoom) {
+  EXPECT_EQ(Picture(Hosting(), 100, 16), R"(
+
+
+       C Y C L E S with friends
+
+       ▮▮▯▯ 2 of 4 places taken
+       level normal   size 38x20
+       Enter starts; bots take the empty places
+
+       Friends join with
+       parlor-solo --join 'ws://192.168.100.200:7777/room/0?players=4' --invite ABCDEFGHJKLM
+
+       invite code ABCDEFGHJKLM
+       or at ws://127.0.0.1:7777/room/0?players=4
+
+
+                                       Enter starts   Q quits
+)");
+}
+
+TEST(Lobby, OfOneWhoJoined) {
+  View view{.lobby =
+                LobbyView{.joined = "ws://10.0.0.7:7777/room/0?players=4"}};
+  EXPECT_EQ(Picture(view, 48, 10), R"(
+
+
+      C Y C L E S with friends
+
+      Calling the host at
+      ws://10.0.0.7:7777/room/0?players=4
+
+
+
+                   Q gives up
+)");
+  view.lobby->connected = true;
+  view.lobby->own_seat = 1;
+  view.lobby->seated = 2;
+  view.lobby->size = 4;
+  EXPECT_EQ(Picture(view, 48, 10), R"(
+
+    C Y C L E S with friends
+
+    Connected to
+    ws://10.0.0.7:7777/room/0?players=4
+
+    ▮▮▯▯ 2 of 4 places taken
+    Waiting for the host to start the match
+
+                    Q quits
+)");
+  view.lobby->own_seat = 0;  // of a dedicated host's room
+  EXPECT_THAT(Picture(view, 48, 10), HasSubstr("Enter starts   Q quits"));
+}
+
+TEST(Lobby, AsksAndLeaves) {
+  View view = Hosting();
+  view.overlay = Overlay::kAskQuit;
+  EXPECT_THAT(Picture(view, 48, 14), HasSubstr("Q again quits"));
+  view.leaving = true;
+  EXPECT_THAT(Picture(view, 48, 14), HasSubstr("Leaving"));
+  view = Hosting();
+  view.lobby->over_solo = true;
+  EXPECT_THAT(Picture(view, 48, 14), HasSubstr("Q back to your game"));
+}
+
+TEST(Lobby, AnyWindowDraws) {
+  for (int width = 0; width < 60; ++width) {
+    for (int height = 0; height < 16; ++height) {
+      EXPECT_TRUE(HasRoom(Hosting(), width, height));
+      Picture(Hosting(), width, height);
+    }
+  }
+}
+
+TEST(JoinCommand, IsOneCommandToAShellInAnyWidth) {
+  const std::string url = "ws://192.168.1.20:7777/room/0?players=4";
+  const std::string whole = "parlor-solo --join '" + url + "' --invite CODE";
+  for (int width = 0; width < 100; ++width) {
+    std::string joined;
+    for (const std::string& row : JoinCommand(url, "CODE", width)) {
+      EXPECT_LE(row.size(), static_cast<std::size_t>(std::max(width, 43)));
+      joined += row;
+      if (joined.ends_with('\\')) joined.pop_back();
+    }
+    EXPECT_EQ(joined, whole);
+  }
+}
+
+TEST(Wrapped, CutsAtSpaces) {
+  using Rows = std::vector<std::string>;
+  EXPECT_EQ(Wrapped("the host left", 20), Rows{"the host left"});
+  EXPECT_EQ(Wrapped("the host left", 9), (Rows{"the host", "left"}));
+  EXPECT_EQ(Wrapped("the host left", 8), (Rows{"the host", "left"}));
+  EXPECT_EQ(Wrapped("thehostleft", 4), (Rows{"theh", "ostl", "eft"}));
+  EXPECT_EQ(Wrapped("", 4), Rows{""});
+}
+
+TEST(Net, StatusIsInTheLastRow) {
+  const cycles::State state = Scene20x6();
+  View view{.state = &state, .net = NetView{.players = 3}};
+  EXPECT_THAT(Picture(view, 48, 10),
+              HasSubstr("arrows  space boost  P menu  ? help  Q quit"));
+  view.net->left = 4;
+  EXPECT_THAT(Picture(view, 48, 10), HasSubstr("Bix left, a bot plays on"));
+  view.net->away = 2;
+  EXPECT_THAT(Picture(view, 48, 10), HasSubstr("Ada is reconnecting"));
+  view.net->away = 6;
+  EXPECT_THAT(Picture(view, 48, 10), HasSubstr("Ada and Bix are reconnecting"));
+  view.leaving = true;
+  EXPECT_THAT(Picture(view, 48, 10), HasSubstr("Leaving"));
+}
+
+TEST(Net, ThePanelSaysWhoPlays) {
+  cycles::State state = Scene20x6();
+  state.players = 4;
+  state.height = 20;
+  state.cycles[2].cause = Cause::kNone;
+  const View view{.state = &state,
+                  .net = NetView{.players = 3, .away = 2, .bots = 4}};
+  const std::string picture = Picture(view, 80, 30);
+  EXPECT_THAT(picture, HasSubstr("reconnecting"));
+  EXPECT_THAT(picture, HasSubstr("left, now a hunter"));
+  EXPECT_THAT(picture, HasSubstr("  hunter"));
+}
+
+TEST(Net, WhatTheMatchStandsStillFor) {
+  const cycles::State state = Scene20x6();
+  View view{.state = &state, .net = NetView{.players = 3, .waiting = 4}};
+  EXPECT_EQ(Picture(view, 48, 10), R"(
+   ██You 3       ▓▓Ada 12      ▒▒Bix out 1
+   ┌─ Rou┌─────────────────────────────┐────┐
+   │     │ Waiting for Bix             │    │
+   │    █│                             │    │
+   │     │ nothing is heard from there │    │
+   │     │                             │    │
+   │     │ Q quits                     │    │
+   │▟▙   └─────────────────────────────┘  ()│
+   └─ boost ▮▮▯▯ ─ Bix hit your trail ──────┘
+  arrows  space boost  P menu  ? help  Q quit
+)");
+  view.net->away = 4;
+  EXPECT_EQ(Picture(view, 48, 10), R"(
+   ██You 3       ▓▓Ada 12      ▒▒Bix out 1
+   ┌┌──────────────────────────────────────┐┐
+   ││ Waiting for Bix                      ││
+   ││                                      ││
+   ││ reconnecting; if not, a bot plays on ││
+   ││                                      ││
+   ││ Q quits                              ││
+   │└──────────────────────────────────────┘│
+   └─ boost ▮▮▯▯ ─ Bix hit your trail ──────┘
+              Bix is reconnecting
+)");
+  view.net->retry = RetryView{.number = 2, .most = 6, .seconds_left = 12};
+  EXPECT_EQ(Picture(view, 48, 10), R"(
+   ██You 3       ▓▓Ada 12      ▒▒Bix out 1
+   ┌─ Roun┌──────────────────────────┐──────┐
+   │      │ The connection is lost   │      │
+   │    ██│                          │      │
+   │      │ reconnecting, try 2 of 6 │      │
+   │      │ 12 s left                │      │
+   │      │                          │      │
+   │▟▙    │ Q quits                  │    ()│
+   └─ boos└──────────────────────────┘──────┘
+              Bix is reconnecting
+)");
+  view.net->end = "the connection was lost and did not come back";
+  EXPECT_EQ(Picture(view, 48, 10), R"(
+   ██You 3       ▓▓Ada 12      ▒▒Bix out 1
+  ┌──────────────────────────────────────────┐
+  │ The match ended                          │
+  │                                          │
+  │ the connection was lost and did not come │
+  │ back                                     │
+  │                                          │
+  │ Q quits                                  │
+  └──────────────────────────────────────────┘
+              Bix is reconnecting
+)");
+}
+
+TEST(Net, TheMenuDoesNotSayPaused) {
+  const cycles::State state = Scene20x6();
+  View view{.state = &state,
+            .overlay = Overlay::kPaused,
+            .net = NetView{.players = 2, .listening = true}};
+  EXPECT_THAT(Picture(view, 80, 24), HasSubstr("The match goes on"));
+  EXPECT_THAT(Picture(view, 80, 24), Not(HasSubstr("Paused")));
+  EXPECT_THAT(Picture(view, 80, 24), Not(HasSubstr("R restarts")));
+  view.overlay = Overlay::kHelp;
+  EXPECT_THAT(Picture(view, 80, 24), Not(HasSubstr("a new match")));
+  view.overlay = Overlay::kAskQuit;
+  EXPECT_THAT(Picture(view, 80, 24), HasSubstr("ends for your friends too"));
+  EXPECT_THAT(Picture(view, 40, 5), HasSubstr("Q again quits"));
+  view.net->listening = false;
+  EXPECT_THAT(Picture(view, 80, 24), HasSubstr("a bot plays on for you"));
+  view.overlay = Overlay::kNone;
+  EXPECT_THAT(Picture(view, 48, 5), HasSubstr("The match goes on."));
+}
+
 struct Death {
   std::string name;
   Cause cause;
