@@ -8,7 +8,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "logic/access_codes.h"
+#include "logic/minute_rates.h"
 #include "parlor/connector.h"
 #include "parlor/host/address.h"
 #include "parlor/host/gate_options.h"
@@ -26,13 +29,18 @@ struct GateRooms {
 
 class Gate {
  public:
-  // `options` are valid.
-  Gate(const GateOptions& options, GateRooms rooms);
-  ~Gate();
+  // Addresses whose attempts, and whose failed checks, are counted: 16 MiB
+  // each at most, and comers from 4,369 addresses a second before the least
+  // busy are forgotten.
+  static constexpr std::size_t kAddressesMax = 262'144;
+
+  // `options` are valid; of the codes, hashes are kept.
+  Gate(const GateOptions& options, GateRooms rooms,
+       std::size_t addresses_max = kAddressesMax);
 
   // Joins are refused with 503 from here on; resumes pass.
-  void Drain();
-  bool draining() const;
+  void Drain() { draining_ = true; }
+  bool draining() const { return draining_; }
 
   // The decision about a request for a room falls in two steps, since a
   // WebSocket's upgrade is looked at between them (contract: draining, path and
@@ -41,9 +49,12 @@ class Gate {
   // 503 when draining and no resume token is offered; 404 when the target names
   // no room that is run here. Status 0: go on.
   Refusal CheckPath(const Request& request) const;
-  // 400, 403 (origin), 429 (counts the attempt), 403 (access). Status 0:
-  // `*hello` says what is wanted. `address` is absent where it could not be
-  // read, which all such clients share one rate for.
+  // Of a request that CheckPath let go on, in this order: 400
+  // (ParseRoomRequest, or more players than a room seats), 403 (origin), 429
+  // with the seconds to wait (counts the attempt), 403 (access; counts as
+  // failed). Status 0:
+  // `*hello` says what is wanted; it is changed only then. A resume is asked
+  // for its access as a join is.
   Refusal CheckJoin(TimePoint now, const Request& request,
                     const Address& address, Hello* hello);
 
@@ -51,15 +62,29 @@ class Gate {
   struct InviteAnswer {
     std::uint16_t status = 200;
     std::uint32_t retry_after_s = 0;  // with 429
-    std::string body;                 // JSON; empty unless 200 or 403
-    // For Access-Control-Allow-Origin, or empty.
-    std::string allow_origin;
+    std::string body{};               // JSON; empty unless 200 or 403
+    // For Access-Control-Allow-Origin, whatever the status, or empty.
+    std::string allow_origin{};
   };
-  // Rate, then origin, then access; takes no seat. `body` is at most
-  // kInviteBodyMax bytes.
+  // Rate (429, counts the attempt), then origin (403), then access (403, counts
+  // as failed); takes no seat, and is answered while draining too. `body` is at
+  // most kInviteBodyMax bytes.
   InviteAnswer CheckInvite(TimePoint now, std::string_view body,
                            std::optional<std::string_view> origin,
                            const Address& address);
+
+ private:
+  std::uint32_t CountAttempt(TimePoint now, const Address& address);
+  bool IsAllowed(std::string_view origin) const;
+  bool HasAccess(const Hello& hello) const;
+
+  GateRooms rooms_;
+  bool draining_ = false;
+  bool open_;
+  AccessCodes codes_;
+  std::vector<std::string> origins_;  // as browsers write them
+  MinuteRates attempts_;
+  MinuteRates failures_;
 };
 
 inline constexpr std::size_t kInviteBodyMax = 1'024;

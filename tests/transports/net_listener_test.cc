@@ -100,7 +100,7 @@ TEST_F(NetListenerTest, SaysWhichOptionIsWrong) {
   for (const char* address : {"localhost", "", "127.1", "[::1]"}) {
     world_.listening.address = address;
     EXPECT_THAT(Create(), StatusIs(absl::StatusCode::kInvalidArgument,
-                                   testing::HasSubstr("address")));
+                                   testing::HasSubstr("listener.address")));
   }
   world_.listening.address = test::kLocalhost;
   world_.listening.unseated_max = 0;

@@ -163,6 +163,11 @@ TEST_P(ParseRoomRequestTest, Status) {
     EXPECT_EQ(hello.room == 77, row.status != 0) << "changed only with 0";
     EXPECT_EQ(hello.players == 77, row.status != 0);
     EXPECT_EQ(hello.access, "") << "an access token in a URL is not read";
+    const auto number = ParseRoomNumber(request.target, base);
+    EXPECT_EQ(number.has_value(), row.status != 404);
+    if (row.status == 0) {
+      EXPECT_EQ(number, hello.room);
+    }
   }
 }
 

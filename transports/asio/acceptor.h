@@ -35,7 +35,7 @@ class Acceptor {
   // What a stream carries with it, on whichever loop, until its socket is
   // closed: to count the sockets that are open.
   using Companion = std::shared_ptr<void>;
-  // Asked for each connection; null: closed at once, unheard.
+  // Asked for each connection; null: it is reset at once, unheard.
   using MakeCompanion = std::function<Companion()>;
 
   struct Options {
@@ -44,8 +44,9 @@ class Acceptor {
     MakeCompanion make_companion;  // empty: none is asked for
   };
 
-  // Listens from here on. InvalidArgument (the address) and Unavailable as
-  // NetListener::Create. `owner` outlives the acceptor.
+  // Listens from here on. InvalidArgument: the address is not numeric, for the
+  // caller to say whose it is; Unavailable: as NetListener::Create. `owner`
+  // outlives the acceptor.
   static absl::StatusOr<std::unique_ptr<Acceptor>> Listen(
       AsioLoop& loop, const Options& options, Owner& owner);
 

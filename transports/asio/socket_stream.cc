@@ -154,8 +154,11 @@ void SocketStream::Dial::OnConnected(std::uint32_t attempt, bool connected) {
 // A socket that no loop knows of.
 class SocketStream::Parked final : public stream::ParkedStream {
  public:
-  Parked(const Tcp& protocol, Socket::native_handle_type descriptor)
-      : protocol_(protocol), descriptor_(descriptor) {}
+  Parked(const Tcp& protocol, Socket::native_handle_type descriptor,
+         std::shared_ptr<void> companion)
+      : protocol_(protocol),
+        descriptor_(descriptor),
+        companion_(std::move(companion)) {}
   ~Parked() override {
     if (descriptor_ < 0) return;
     const linger at_once{.l_onoff = 1, .l_linger = 0};
@@ -168,6 +171,7 @@ class SocketStream::Parked final : public stream::ParkedStream {
  private:
   const Tcp protocol_;
   Socket::native_handle_type descriptor_;  // -1: it was unparked
+  std::shared_ptr<void> companion_;
 };
 
 std::unique_ptr<stream::ByteStream> SocketStream::Parked::Unpark(
@@ -177,14 +181,23 @@ std::unique_ptr<stream::ByteStream> SocketStream::Parked::Unpark(
   Socket socket(asio_loop->context());
   asio::error_code error;
   socket.assign(protocol_, descriptor_, error);
-  if (!error) descriptor_ = -1;
-  auto stream = std::make_unique<SocketStream>(*asio_loop, std::move(socket));
-  if (error) stream->state_ = State::kLost;
-  return stream;
+  if (error) {  // the socket stays here, and goes with this
+    auto lost =
+        std::make_unique<SocketStream>(*asio_loop, std::move(socket), nullptr);
+    lost->state_ = State::kLost;
+    return lost;
+  }
+  descriptor_ = -1;
+  return std::make_unique<SocketStream>(*asio_loop, std::move(socket),
+                                        std::move(companion_));
 }
 
-SocketStream::SocketStream(AsioLoop& loop, Socket socket)
-    : loop_(loop), state_(State::kConnected), socket_(std::move(socket)) {
+SocketStream::SocketStream(AsioLoop& loop, Socket socket,
+                           std::shared_ptr<void> companion)
+    : loop_(loop),
+      state_(State::kConnected),
+      companion_(std::move(companion)),
+      socket_(std::move(socket)) {
   Configure();
 }
 
@@ -327,7 +340,8 @@ std::unique_ptr<stream::ParkedStream> SocketStream::Park() {
   events_ = nullptr;
   asio::error_code error;
   const Tcp protocol = socket_.local_endpoint(error).protocol();
-  auto parked = std::make_unique<Parked>(protocol, socket_.release(error));
+  auto parked = std::make_unique<Parked>(protocol, socket_.release(error),
+                                         std::move(companion_));
   PARLOR_CHECK(!error);  // it is open
   return parked;
 }

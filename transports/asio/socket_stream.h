@@ -26,8 +26,9 @@ using Socket =
 
 class SocketStream final : public stream::ByteStream {
  public:
-  // One that was accepted.
-  SocketStream(AsioLoop& loop, Socket socket);
+  // One that was accepted. `companion` is let go of once the socket is closed,
+  // on whichever loop that is.
+  SocketStream(AsioLoop& loop, Socket socket, std::shared_ptr<void> companion);
 
   // Connects: looks `host` up, unless it is a numeric address, and tries its
   // addresses in turn. Blocks both ways until one answers; kLost when none
@@ -75,6 +76,7 @@ class SocketStream final : public stream::ByteStream {
   bool read_awaited_ = false;
   bool write_awaited_ = false;
   Tether<SocketStream> tether_{this};
+  std::shared_ptr<void> companion_;
   Socket socket_;
   std::unique_ptr<Dial> dial_;  // while connecting
 };

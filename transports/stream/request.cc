@@ -118,6 +118,11 @@ Request RequestForRoom(const Hello& hello, std::string_view base) {
   return request;
 }
 
+std::optional<std::uint32_t> ParseRoomNumber(std::string_view target,
+                                             std::string_view base) {
+  return ReadRoom(TakeUntil(target, '?'), base);
+}
+
 std::uint16_t ParseRoomRequest(const Request& request, std::string_view base,
                                Hello* hello) {
   std::string_view query = request.target;

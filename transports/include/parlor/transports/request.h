@@ -35,6 +35,11 @@ inline constexpr std::string_view kLockstepProtocol = "fizlet-rooms";
 // malformed).
 Request RequestForRoom(const Hello& hello, std::string_view base = {});
 
+// The number that a target asks for below `base`, for who has to know it before
+// the rest is looked at: nothing where ParseRoomRequest says 404.
+std::optional<std::uint32_t> ParseRoomNumber(std::string_view target,
+                                             std::string_view base);
+
 // The other way, in the order in which a host must look: 0 and `*hello`, or 404
 // (no room path, or no such number can be), or 400 (`players` is missing, twice
 // or not an integer from 1 on; kLockstepProtocol was not offered; access,
