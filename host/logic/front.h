@@ -9,11 +9,16 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <list>
 #include <memory>
+#include <string>
 #include <string_view>
 
+#include "absl/container/flat_hash_map.h"
 #include "logic/gate.h"
 #include "logic/handover.h"
+#include "parlor/host/address.h"
+#include "parlor/time.h"
 #include "parlor/transports/net_listener.h"
 #include "parlor/transports/stream_options.h"
 #include "stream/byte_stream.h"
@@ -21,12 +26,18 @@
 
 namespace parlor::host {
 
+class FrontClient;
+
 struct FrontOptions {
-  StreamOptions stream;  // handshake_ms: a head has that long to arrive
+  // handshake_ms: how long a head may take, from the connection on, or from its
+  // first byte where it is not the first of its connection.
+  StreamOptions stream;
   std::size_t unseated_max = 1'024;
   std::size_t unseated_per_address = 64;
-  std::string base_path;
-  // Between two requests of a client, and for the whole of a body.
+  std::string base_path;  // as GateRooms'
+  // How long a connection may be silent between two requests, which closes it;
+  // and how long a body may take to come, and answers to be taken, before the
+  // client is cut off.
   std::int64_t idle_ms = 60'000;
   std::int64_t body_ms = 10'000;
 };
@@ -38,11 +49,33 @@ struct HostFigures {
   std::uint64_t uptime_s = 0;
 };
 
+// Over NetTransport::kWebSocket it speaks HTTP/1.1 and answers, below
+// base_path:
+//   GET, HEAD /healthz  200 {"ok":true,"rooms":N,"players":N,"uptime":S}, or
+//                       503 with "ok":false while the gate drains
+//   POST /invite        what the gate says of the body; 413 above
+//                       kInviteBodyMax, 400 when it is not written as HTTP is
+//   ... /room/<n>       503 or 404 (Gate::CheckPath), what no upgrade is
+//                       refused with (websocket_handshake.h), what
+//                       Gate::CheckJoin says; or it is handed over
+//   anything else       501 for a method that HTTP does not know, 404 for a
+//                       path and 405 for a method that is not above
+// and to a head that is not taken 400, 431, 501 or 505 (http_head.h). Requests
+// may be pipelined; they are answered in order. The connection goes on behind
+// the answer unless its client says "Connection: close", the answer is about a
+// room, or it is not sure where the next request begins.
+//
+// Over NetTransport::kTcp there are rooms only, refused by the same checks in
+// the same order.
+//
+// Nothing that a client sent is in what is answered, but its Origin to a page
+// that the gate allows.
 class Front {
  public:
   class Ports {
    public:
-    // To the shard of its room, on whatever thread that lives.
+    // To the shard of its room, on whatever thread that lives. The last that
+    // the front does in that event.
     virtual void HandOver(Handover handover) = 0;
     virtual HostFigures Figures(TimePoint now) = 0;
 
@@ -64,9 +97,25 @@ class Front {
   void OnAccept(std::unique_ptr<stream::ByteStream> stream,
                 std::string_view address, NetTransport transport);
 
-  std::size_t unseated() const;
-  // Cuts off the client that has waited longest; false: there is none.
+  std::size_t unseated() const { return clients_.size(); }
+  // Cuts off the client that came first; false: there is none. Not inside the
+  // ports' calls.
   bool DropOldest();
+
+ private:
+  friend class FrontClient;
+
+  // The last that a client does in its event: both destroy it.
+  void Admit(FrontClient& client, Handover handover);
+  void Drop(FrontClient& client);
+
+  stream::StreamLoop& loop_;
+  const FrontOptions options_;
+  Gate& gate_;
+  Ports& ports_;
+  // Both with the oldest first; no list of an address is empty.
+  std::list<FrontClient> clients_;
+  absl::flat_hash_map<Address, std::list<FrontClient*>> of_address_;
 };
 
 }  // namespace parlor::host

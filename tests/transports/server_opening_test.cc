@@ -28,6 +28,7 @@
 #include "stream/websocket_codec.h"
 #include "stream/websocket_handshake.h"
 #include "support/memory_stream.h"
+#include "support/raw_client.h"
 #include "support/seed.h"
 
 namespace parlor::stream {
@@ -36,6 +37,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
+using test::RawClient;
 
 constexpr std::string_view kHead =
     "GET /room/3?players=2 HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\n"
@@ -57,50 +59,6 @@ class Heard final : public ConnectionHandler {
   }
 
   std::vector<std::string> log;
-};
-
-// A client of bytes: says what the test says, keeps what it hears.
-class RawClient final : private ByteStream::Events {
- public:
-  explicit RawClient(std::unique_ptr<ByteStream> stream)
-      : stream_(std::move(stream)) {
-    stream_->SetEvents(this);
-    stream_->WantRead(true);
-  }
-
-  void Say(std::string_view text) {
-    for (Bytes rest = AsBytes(text); !rest.empty();) {
-      const IoResult result = stream_->Write(std::span(&rest, 1));
-      ASSERT_EQ(result.status, IoStatus::kOk);
-      rest = rest.subspan(result.bytes);
-    }
-  }
-  void End() { stream_->EndWrite(); }
-  void Vanish() {
-    stream_->Reset();
-    stream_ = nullptr;
-  }
-
-  const std::string& heard() const { return heard_; }
-  // kOk: it goes on.
-  IoStatus ended() const { return ended_; }
-
- private:
-  void OnReadable() override {
-    std::vector<std::byte> buffer(1000);
-    const IoResult result = stream_->Read(buffer);
-    if (result.status == IoStatus::kOk) {
-      heard_ += AsText(std::span(buffer).first(result.bytes));
-    } else if (result.status != IoStatus::kBlocked) {
-      ended_ = result.status;
-      stream_->WantRead(false);
-    }
-  }
-  void OnWritable() override {}
-
-  std::unique_ptr<ByteStream> stream_;
-  std::string heard_;
-  IoStatus ended_ = IoStatus::kOk;
 };
 
 class ServerOpeningTest : public ::testing::Test, public ServerOpening::Owner {

@@ -1,0 +1,119 @@
+// FrontClient: one client of a Front, from the connection to its end or to the
+// room. Reads requests in their time, answers in their order, and says who is
+// let in. Front has what it answers.
+//
+// What one client can have of the host's memory: a head and a body up to their
+// limits, and the answers to what is pipelined in kFrontReadBytes, since
+// nothing is read while one waits to be written.
+#ifndef PARLOR_HOST_LOGIC_FRONT_CLIENT_H_
+#define PARLOR_HOST_LOGIC_FRONT_CLIENT_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "logic/front.h"
+#include "logic/http_body.h"
+#include "parlor/connector.h"
+#include "parlor/host/address.h"
+#include "parlor/time.h"
+#include "parlor/transports/net_listener.h"
+#include "parlor/transports/request.h"
+#include "stream/byte_stream.h"
+#include "stream/handshake.h"
+#include "stream/http_head.h"
+#include "stream/http_reply.h"
+#include "stream/segments.h"
+#include "stream/stream_loop.h"
+
+namespace parlor::host {
+
+// Of one turn, and of what may be unread behind a request. Ours: a browser's
+// request fits, and sixty of the shortest, whose answers are 10 KB.
+inline constexpr std::size_t kFrontReadBytes = 2 * 1024;
+
+class FrontClient final : private stream::LoopMember,
+                          private stream::ByteStream::Events {
+ public:
+  // In the front's lists.
+  struct Place {
+    std::list<FrontClient>::iterator of_all;
+    std::list<FrontClient*>::iterator of_address;
+  };
+
+  // In a turn of the front's loop, which is when its time begins.
+  FrontClient(Front& front, std::unique_ptr<stream::ByteStream> stream,
+              const Address& address, NetTransport transport);
+  // Cuts the client off, unless it went on to a room or its end is on its way.
+  ~FrontClient() override;
+
+  const Address& address() const { return address_; }
+  void SetPlace(const Place& place) { place_ = place; }
+  const Place& place() const { return place_; }
+
+ private:
+  enum class Step : std::uint8_t {
+    kNothing,  // there was nothing to read
+    kTaken,    // what there was
+    kGone,     // this object
+  };
+
+  void OnReadable() override { Receive(); }
+  void OnWritable() override { Flush(); }
+  void OnTurnEnd() override {}  // never asked for
+  void OnAlarm() override;
+
+  // What is being read has so much time from now on.
+  void SetDeadline(std::int64_t ms);
+  void TimeUp();
+
+  Step Receive();
+  // Those that answer whether this object is still there say false when not.
+  // Takes some off the front of `input`.
+  bool Take(std::span<std::byte>& input);
+  bool TakeHello(std::span<std::byte>& input);
+  bool TakeHead(std::span<std::byte>& input);
+  bool TakeBody(std::span<std::byte>& input);
+  bool OnRequest(std::span<std::byte>& input);
+  bool ReplyNotAllowed(std::string_view allow);
+  bool TellHealth();
+  bool ExpectBody(std::span<std::byte>& input);
+  bool AnswerInvite();
+  bool Reply(stream::HttpReply reply);
+  bool Fail(std::uint16_t status);
+  bool Flush();
+
+  // All of these end with the client gone.
+  void OnRoomRequest(std::span<const std::byte> unread);
+  // The gate's last word, about what the handshake has read.
+  void Decide(std::unique_ptr<stream::ServerHandshake> handshake,
+              std::span<const std::byte> unread);
+  void Admit(std::unique_ptr<stream::ServerHandshake> handshake, Hello hello,
+             std::span<const std::byte> unread);
+  // Says `last` behind what waits to be written, and ends the connection.
+  void End(std::string_view last);
+  void CutOff();
+
+  Front& front_;
+  std::unique_ptr<stream::ByteStream> stream_;
+  const Address address_;
+  const NetTransport transport_;
+  Place place_;
+  TimePoint deadline_{};  // of what is being read
+  // Over TCP.
+  std::unique_ptr<stream::ServerHandshake> hello_;
+  // Over HTTP: of the request that is being read, none between two of them.
+  std::unique_ptr<stream::HttpRequestHead> head_;
+  std::optional<HttpBody> body_;
+  stream::Segments out_;
+  // The stream takes no more of out_ now. Nothing is read meanwhile.
+  bool blocked_ = false;
+};
+
+}  // namespace parlor::host
+
+#endif  // PARLOR_HOST_LOGIC_FRONT_CLIENT_H_
