@@ -486,6 +486,11 @@ void Peer::Flush(TimePoint now) {
   if (state_ == PeerState::kPlaying) SendInputs(now);
 }
 
+bool Peer::all_said() const {
+  return state_ == PeerState::kPlaying && !resend_wanted_ &&
+         send_next_ == said_end_;
+}
+
 void Peer::AskInput() {
   const std::uint32_t due = frame_ + delay();
   if (said_end_ > due) return;
