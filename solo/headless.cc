@@ -8,9 +8,9 @@
 
 #include "link.h"
 #include "parlor/host/os_entropy.h"
-#include "parlor/printable.h"
 #include "parlor/status.h"
 #include "replay_player.h"
+#include "report.h"
 #include "session.h"
 
 namespace parlor::solo {
@@ -28,21 +28,6 @@ class Stopwatch {
   std::chrono::steady_clock::time_point start_ =
       std::chrono::steady_clock::now();
 };
-
-int Fail(int code, std::string_view text) {
-  std::fprintf(stderr, "parlor-solo: %s\n", Printable(text).c_str());
-  return code;
-}
-
-int Report(std::uint32_t frames, std::uint64_t hash, double seconds) {
-  std::printf("frames: %" PRIu32 "\nhash: 0x%016" PRIx64
-              "\nframes_per_second: %.0f\n",
-              frames, hash, frames / std::max(seconds, 1e-9));
-  if (std::fflush(stdout) != 0) {
-    return Fail(kExitFailed, "cannot write to stdout");
-  }
-  return kExitOk;
-}
 
 int PlayMatch(const Options& options) {
   const Stopwatch watch;

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,23 +15,16 @@
 #include "parlor/connector.h"
 #include "parlor/entropy.h"
 #include "parlor/host/server.h"
+#include "parlor/limits.h"
 #include "parlor/time.h"
 #include "parlor/transports/memory_pipe.h"
 #include "parlor/transports/net_loop.h"
+#include "session.h"
 
 namespace parlor::solo {
 
-// What a player is given to join by: "ws://host:port/room/0?players=4".
-struct RoomUrl {
-  std::string host_url;  // "ws://host:port", with a base path if there is one
-  std::uint32_t room = 0;
-  std::int32_t players = 0;
-};
-// InvalidArgument says what is wrong with it.
-absl::StatusOr<RoomUrl> ParseRoomUrl(std::string_view url);
-
 // Between two turns of a link that hears from others: what comes waits that
-// long at most, an eighth of a frame, and nobody hears the fan.
+// long at most, an eighth of a frame, and the machine stays quiet.
 inline constexpr Duration kNetTurnEvery{2'000'000};
 
 // Joins: sockets on a loop that Turn polls.
@@ -56,6 +50,9 @@ struct ListenOptions {
   std::uint16_t port = 0;  // 0: picked
   std::string code;        // the invite code that friends need
   int players = 4;         // the room's size
+  std::optional<std::uint32_t> seed = std::nullopt;  // absent: drawn
+  // How long a seat waits for who was cut off.
+  std::int64_t hold_ms = limits::kHoldMs.fallback;
 };
 
 // Listens: a server on threads of its own with one room, the own seat by a
@@ -86,10 +83,16 @@ class ListenLink final : public Link {
 
   ListenOptions options_;
   TimePoint turned_{};
+  bool has_ipv6_ = false;
   PipePump pump_;  // of the own seat's end
   std::unique_ptr<host::Server> server_;
   std::unique_ptr<Connector> connector_;
 };
+
+// Ends the session and turns its link until the room has been told, by the
+// steady clock and for a second at most: a room that is not told holds the seat
+// of somebody who will not come back.
+void FinishLeaving(Session& session, Link& link);
 
 // A code that is easy to read out: 12 letters and digits that cannot be taken
 // for one another, 60 bits of `entropy`.

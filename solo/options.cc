@@ -5,9 +5,11 @@
 #include <array>
 #include <charconv>
 #include <cstdlib>
+#include <initializer_list>
 #include <limits>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "parlor/printable.h"
 
@@ -26,6 +28,7 @@ struct BadArgument {
 struct Raw {
   std::string players, level, seed, size, frames;
   std::string record, replay;
+  std::string listen, join, invite, wait, hold;
   bool headless = false;
   bool partial = false;
 };
@@ -119,12 +122,50 @@ std::string Footer() {
       kHeadlessFramesDefault,
       ".\nWith NO_COLOR in the environment, play in a terminal is "
       "monochrome.\n\n"
+      "With friends: one of you listens, and tells the others a printed "
+      "address and the\ncode; they join with both. All play what the listener "
+      "chose, and bots take the\nplaces that stay empty. Headless, a bot plays "
+      "the own seat, and the match runs at\nits real pace; the listener starts "
+      "when all --players are in, or --wait K of\nthem, and stays until the "
+      "others have left, 5 s at most. Each prints lines as it\ngoes: who is "
+      "seated, lost or back, and why it ended; then also stalls: N. "
+      "SIGINT\nand "
+      "SIGTERM leave in order; a listener's end ends the match for "
+      "everyone.\n\n"
       "Exit codes:\n"
       "  0  played to the end, or quit\n"
       "  1  a replay differs from what was recorded, a recording or stdout "
-      "cannot be\n     written, or the match or the terminal failed\n"
+      "cannot be\n     written, or the match or the terminal failed: the host "
+      "refused or left, the\n     connection was lost for good, the port "
+      "cannot be had, or a seat saw another\n     match than this one "
+      "(desync)\n"
       "  2  bad arguments, a --record FILE that is there already, or a replay "
       "file that\n     cannot be read, is damaged or is not one\n");
+}
+
+void DeclareFriends(CLI::App& app, Raw& raw) {
+  app.add_option("--listen", raw.listen,
+                 absl::StrCat("Host friends on this port, 0 picks one [",
+                              kListenPort, "]"))
+      ->type_name("[PORT]")
+      ->expected(0, 1);
+  app.add_option("--join", raw.join,
+                 "Join a friend's room: the address that the listener prints, "
+                 "'ws://HOST:PORT/room/0?players=P', in quotes")
+      ->type_name("URL");
+  app.add_option("--invite", raw.invite,
+                 "The code: with --listen the one that friends need (10 to 64 "
+                 "letters and digits; drawn if absent), with --join the "
+                 "listener's")
+      ->type_name("CODE");
+  app.add_option("--wait", raw.wait,
+                 "With --headless and --listen: start when K are seated, this "
+                 "one included [all]")
+      ->type_name("K");
+  app.add_option("--hold", raw.hold,
+                 "With --listen: how long the match waits for somebody whose "
+                 "connection was lost, in seconds, 0 to 120 [20]")
+      ->type_name("S");
 }
 
 void Declare(CLI::App& app, Raw& raw) {
@@ -157,6 +198,7 @@ void Declare(CLI::App& app, Raw& raw) {
       ->type_name("FILE");
   app.add_flag("--partial", raw.partial,
                "Of a replay that was cut off, play what is there");
+  DeclareFriends(app, raw);
   app.footer(Footer());
   for (CLI::Option* option : app.get_options()) {
     // A flag given twice is harmless, a value given twice is a mistake.
@@ -166,22 +208,83 @@ void Declare(CLI::App& app, Raw& raw) {
   }
 }
 
+// Refuses each of `flags` that is given together with `with`.
+void NotWith(const CLI::App& app, const char* with,
+             std::initializer_list<const char*> flags, const char* why) {
+  if (app.count(with) == 0) return;
+  for (const char* flag : flags) {
+    if (app.count(flag) == 0) continue;
+    throw BadArgument{absl::StrCat(flag, ": not with ", with, ", ", why)};
+  }
+}
+
 // Options that only make sense with or without one another.
 void CheckTogether(const CLI::App& app) {
   const auto given = [&app](const char* flag) { return app.count(flag) > 0; };
-  if (given("--replay")) {
-    for (const char* flag :
-         {"--players", "--level", "--seed", "--size", "--frames", "--record"}) {
-      if (!given(flag)) continue;
-      throw BadArgument{absl::StrCat(flag, ": not with --replay, whose file ",
-                                     "says what is played")};
-    }
-  }
+  NotWith(app, "--replay",
+          {"--players", "--level", "--seed", "--size", "--frames", "--record",
+           "--listen", "--join"},
+          "whose file says what is played");
+  NotWith(app, "--join",
+          {"--listen", "--players", "--level", "--seed", "--size", "--hold",
+           "--wait"},
+          "where the listener says what is played");
   if (given("--partial") && !given("--replay")) {
     throw BadArgument{"--partial: only with --replay"};
   }
   if (given("--frames") && !given("--headless")) {
     throw BadArgument{"--frames: only with --headless"};
+  }
+  if (given("--wait") && !(given("--headless") && given("--listen"))) {
+    throw BadArgument{"--wait: only with --headless and --listen"};
+  }
+  if (given("--hold") && !given("--listen")) {
+    throw BadArgument{"--hold: only with --listen"};
+  }
+  if (given("--invite") && !given("--listen") && !given("--join")) {
+    throw BadArgument{"--invite: only with --listen or --join"};
+  }
+}
+
+// What is wrong with it is said, and never the code itself.
+std::string ParseInvite(std::string_view text, bool listen) {
+  const absl::string_view code =
+      absl::StripAsciiWhitespace(absl::string_view(text.data(), text.size()));
+  const bool plain = std::all_of(code.begin(), code.end(), [](char c) {
+    return absl::ascii_isalnum(c) || c == '-' || c == '_';
+  });
+  if (code.empty()) throw BadArgument{"--invite: the code is empty"};
+  if (listen && (!plain || code.size() < 10 || code.size() > 64)) {
+    throw BadArgument{"--invite: a code has 10 to 64 letters, digits, - and _"};
+  }
+  return std::string(code);
+}
+
+void TakeFriends(const CLI::App& app, const Raw& raw, Options& options) {
+  const auto given = [&app](const char* flag) { return app.count(flag) > 0; };
+  if (given("--listen")) {
+    options.listen = kListenPort;
+    if (!raw.listen.empty()) {
+      options.listen = static_cast<std::uint16_t>(
+          NumberIn("--listen", raw.listen, 0, 65'535));
+    }
+  }
+  if (given("--join")) {
+    const absl::StatusOr<RoomUrl> url = ParseRoomUrl(raw.join);
+    if (!url.ok()) {
+      throw BadArgument{absl::StrCat("--join: ", url.status().message())};
+    }
+    options.join = *url;
+  }
+  if (given("--invite")) {
+    options.invite = ParseInvite(raw.invite, options.listen.has_value());
+  }
+  if (given("--wait")) {
+    const auto players = static_cast<std::uint32_t>(options.game.players);
+    options.wait = static_cast<int>(NumberIn("--wait", raw.wait, 1, players));
+  }
+  if (given("--hold")) {
+    options.hold_s = static_cast<int>(NumberIn("--hold", raw.hold, 0, 120));
   }
 }
 
@@ -208,6 +311,7 @@ Options Checked(const CLI::App& app, const Raw& raw) {
   if (app.count("--frames") > 0) {
     options.frames = NumberIn("--frames", raw.frames, 1, kHeadlessFramesMax);
   }
+  TakeFriends(app, raw, options);
   for (const auto& [flag, file] :
        {std::pair{"--record", std::string_view(raw.record)},
         std::pair{"--replay", std::string_view(raw.replay)}}) {

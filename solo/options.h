@@ -10,18 +10,22 @@
 #include <variant>
 
 #include "cycles/state.h"
+#include "room_url.h"
 
 namespace parlor::solo {
 
 // Exit codes; --help lists them.
 inline constexpr int kExitOk = 0;
-inline constexpr int kExitFailed = 1;   // a replay that differs, a file error
+inline constexpr int kExitFailed = 1;   // a match or a replay went wrong
 inline constexpr int kExitRefused = 2;  // bad arguments, no replay file
 
 // Headless play runs on a virtual clock, and a room lives 24 hours of it at
 // most (limits.h): 5,184,000 frames at 60 a second.
 inline constexpr std::uint32_t kHeadlessFramesMax = 5'000'000;
 inline constexpr std::uint32_t kHeadlessFramesDefault = 3'600;
+
+// Where --listen listens without a number.
+inline constexpr std::uint16_t kListenPort = 7777;
 
 struct Options {
   bool headless = false;
@@ -33,7 +37,14 @@ struct Options {
   std::string record;                   // a file to write, or empty
   std::string replay;                   // a file to play, or empty
   bool partial = false;                 // of a torn replay, play what is there
-  std::string notice;                   // one line for stderr, or empty
+  std::optional<std::uint16_t> listen;  // a port for friends, 0: picked
+  std::optional<RoomUrl> join;          // a friend's room
+  std::string invite;                   // the code, or empty; secret
+  int wait = 0;        // headless: starts with so many seats; 0: when full
+  int hold_s = 20;     // how long a seat waits for who was cut off
+  std::string notice;  // one line for stderr, or empty
+
+  bool with_friends() const { return listen.has_value() || join.has_value(); }
 };
 
 // The arguments end the program: print and exit.

@@ -89,13 +89,54 @@ TEST(Options, ReplayInEitherMode) {
   EXPECT_TRUE(options.headless && options.partial);
 }
 
+constexpr const char* kRoom = "ws://192.0.2.7:7777/room/0?players=4";
+
+TEST(Options, ListenTakesAPortOrHasOne) {
+  EXPECT_FALSE(Accepted({}).with_friends());
+  EXPECT_EQ(Accepted({"--listen"}).listen, kListenPort);
+  EXPECT_EQ(Accepted({"--listen", "0"}).listen, 0);
+  EXPECT_EQ(Accepted({"--listen", "65535"}).listen, 65'535);
+  EXPECT_EQ(Accepted({"--listen", "--players", "3"}).listen, kListenPort);
+  const Options options =
+      Accepted({"--headless", "--listen", "0", "--players", "3", "--level",
+                "easy", "--seed", "5", "--wait", "2", "--hold", "0", "--invite",
+                " abc-DEF_9012", "--record", "f"},
+               false);
+  EXPECT_TRUE(options.with_friends());
+  EXPECT_EQ(options.wait, 2);
+  EXPECT_EQ(options.hold_s, 0);
+  EXPECT_EQ(options.invite, "abc-DEF_9012");
+  EXPECT_EQ(options.game.players, 3);
+  EXPECT_EQ(options.seed, 5u);
+}
+
+TEST(Options, JoinTakesTheListenersAddress) {
+  const Options options = Accepted({"--join", kRoom, "--invite", "x"});
+  ASSERT_TRUE(options.join.has_value());
+  EXPECT_TRUE(options.with_friends());
+  EXPECT_EQ(options.join->host_url, "ws://192.0.2.7:7777");
+  EXPECT_EQ(options.join->room, 0u);
+  EXPECT_EQ(options.join->players, 4);
+  EXPECT_EQ(options.invite, "x");
+  const Options far =
+      Accepted({"--join", "wss://h.example/a/room/9/room/65535?players=8"});
+  EXPECT_EQ(far.join->host_url, "wss://h.example/a/room/9");
+  EXPECT_EQ(far.join->room, 65'535u);
+}
+
+TEST(Options, NoErrorRepeatsACode) {
+  const auto result = Parse({"--listen", "--invite", "hunter2"});
+  EXPECT_EQ(std::get<Exit>(result).err.find("hunter2"), std::string::npos);
+}
+
 TEST(Options, HelpAndVersionGoToStdout) {
   const Exit help = std::get<Exit>(Parse({"--help"}, false));
   EXPECT_EQ(help.code, kExitOk);
   EXPECT_EQ(help.err, "");
-  for (const char* word : {"--players", "--level", "--seed", "--size",
-                           "--headless", "--frames", "--record", "--replay",
-                           "--partial", "--version", "Exit codes", "160x60"}) {
+  for (const char* word :
+       {"--players", "--level", "--seed", "--size", "--headless", "--frames",
+        "--record", "--replay", "--partial", "--version", "--listen", "--join",
+        "--invite", "--wait", "--hold", "Exit codes", "160x60"}) {
     EXPECT_THAT(help.out, HasSubstr(word));
   }
   const Exit version = std::get<Exit>(Parse({"--version"}, false));
@@ -168,6 +209,65 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"PartialAlone", {"--partial"}, "--partial: only with --replay"},
         Bad{"RecordEmpty", {"--record", ""}, "--record"},
         Bad{"ReplayEmpty", {"--replay="}, "--replay"},
+        Bad{"ListenPort", {"--listen", "65536"}, "--listen: 65536 is not"},
+        Bad{"ListenWord", {"--listen", "friends"}, "--listen: friends is not"},
+        Bad{"ListenReplay", {"--listen", "--replay", "f"}, "--listen: not"},
+        Bad{"ListenShortCode",
+            {"--listen", "--invite", "ABCDEFGHJ"},
+            "--invite: a code has 10 to 64"},
+        Bad{"ListenLongCode",
+            {"--listen", "--invite",
+             "ABCDEFGHJKABCDEFGHJKABCDEFGHJKABCDEFGHJKABCDEFGHJKABCDEFGHJKABCD"
+             "E"},
+            "--invite: a code has 10 to 64"},
+        Bad{"ListenOddCode",
+            {"--listen", "--invite", "ABCDEFGHJK,LM"},
+            "--invite: a code has"},
+        Bad{"JoinListen", {"--join", kRoom, "--listen"}, "--listen: not with"},
+        Bad{"JoinPlayers",
+            {"--join", kRoom, "--players", "4"},
+            "--players: not with --join, where the listener says"},
+        Bad{"JoinLevel", {"--join", kRoom, "--level", "easy"}, "--level: not"},
+        Bad{"JoinSize", {"--join", kRoom, "--size", "38x20"}, "--size: not"},
+        Bad{"JoinSeed", {"--join", kRoom, "--seed", "1"}, "--seed: not with"},
+        Bad{"JoinHold", {"--join", kRoom, "--hold", "1"}, "--hold: not with"},
+        Bad{"JoinReplay", {"--join", kRoom, "--replay", "f"}, "--join: not"},
+        Bad{"JoinWait",
+            {"--headless", "--join", kRoom, "--wait", "2"},
+            "--wait: not with"},
+        Bad{"JoinNoCode",
+            {"--join", kRoom, "--invite", " "},
+            "--invite: the code is empty"},
+        Bad{"JoinNoUrl", {"--join", "192.0.2.7:7777"}, "--join: not the addre"},
+        Bad{"JoinNoPlayers",
+            {"--join", "ws://h:1/room/0"},
+            "--join: not the address of a room"},
+        Bad{"JoinNoRoom",
+            {"--join", "ws://h:1/room/?players=4"},
+            "--join: behind /room/"},
+        Bad{"JoinRoomTooHigh",
+            {"--join", "ws://h:1/room/65536?players=4"},
+            "--join: behind /room/"},
+        Bad{"JoinPlayersOfOne",
+            {"--join", "ws://h:1/room/0?players=1"},
+            "--join: behind ?players= comes a number from 2 to 8"},
+        Bad{"JoinPlayersNine",
+            {"--join", "ws://h:1/room/0?players=9"},
+            "--join: behind ?players="},
+        Bad{"JoinMore",
+            {"--join", "ws://h:1/room/0?players=4&invite=x"},
+            "and nothing more"},
+        Bad{"InviteAlone", {"--invite", "ABCDEFGHJK"}, "--invite: only with"},
+        Bad{"WaitAlone", {"--headless", "--wait", "2"}, "--wait: only with"},
+        Bad{"WaitInTerminal",
+            {"--listen", "--wait", "2"},
+            "--wait: only with --headless"},
+        Bad{"WaitTooMany",
+            {"--headless", "--listen", "--players", "3", "--wait", "4"},
+            "--wait: 4 is not a number from 1 to 3"},
+        Bad{"HoldAlone", {"--hold", "2"}, "--hold: only with --listen"},
+        Bad{"HoldTooLong", {"--listen", "--hold", "121"}, "--hold: 121"},
+        Bad{"ListenNoTerminal", {"--listen"}, "--headless", false},
         Bad{"NoTerminal",
             {"--seed", "5"},
             "not a terminal: add --headless",
