@@ -11,14 +11,6 @@
 #include "parlor/check.h"
 
 namespace parlor::host {
-namespace {
-
-// 2 MiB a shard at most, and comers to its rooms from 546 addresses a second
-// before the least busy are forgotten, who then may join more often than told.
-constexpr std::size_t kJoinsMax = 32'768;
-
-}  // namespace
-
 absl::Status ValidateOptions(const ShardOptions& options) {
   if (absl::Status status = CheckLimit(limits::kRooms, "rooms", options.rooms);
       !status.ok()) {

@@ -88,10 +88,11 @@ configure(${CMAKE_CURRENT_LIST_DIR}/embedded ${WORK}/embedded
 run(${CMAKE_COMMAND} --build ${WORK}/embedded --target consumer)
 expect_output(${WORK}/embedded/consumer "${greeting}")
 
-# Installed with all that is installed by default, for a program on the network.
+# Installed with the libraries that are by default, for a program on the network.
 if(NETWORK)
   configure(${SOURCE} ${WORK}/network_library
-    -DPARLOR_BUILD_SOLO=OFF -DPARLOR_BUILD_TESTS=OFF -DPARLOR_BUILD_BENCH=OFF
+    -DPARLOR_BUILD_HOST_PROGRAM=OFF -DPARLOR_BUILD_SOLO=OFF
+    -DPARLOR_BUILD_TESTS=OFF -DPARLOR_BUILD_BENCH=OFF
     -DCMAKE_INSTALL_PREFIX=${WORK}/network_prefix)
   run(${CMAKE_COMMAND} --build ${WORK}/network_library)
   run(${CMAKE_COMMAND} --install ${WORK}/network_library)

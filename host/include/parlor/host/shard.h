@@ -41,6 +41,11 @@ absl::Status ValidateOptions(const ShardOptions& options);
 
 class Shard {
  public:
+  // How many comers (an address, into one room) are counted: 2 MiB a shard at
+  // most, and comers from 546 addresses a second before the least busy are
+  // forgotten, who then may join more often than told.
+  static constexpr std::size_t kJoinsMax = 32'768;
+
   // `options` are valid; `entropy` outlives the shard.
   Shard(const ShardOptions& options, Entropy& entropy);
   ~Shard();

@@ -1,0 +1,37 @@
+#include "program/log.h"
+
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <memory>
+#include <string_view>
+
+namespace parlor::host_program {
+namespace {
+
+spdlog::level::level_enum SpdlogLevel(host::LogLevel level) {
+  switch (level) {
+    case host::LogLevel::kInfo:
+      return spdlog::level::info;
+    case host::LogLevel::kWarning:
+      return spdlog::level::warn;
+    case host::LogLevel::kError:
+      return spdlog::level::err;
+  }
+  return spdlog::level::err;
+}
+
+}  // namespace
+
+host::LogSink StderrLog() {
+  auto logger = std::make_shared<spdlog::logger>(
+      "parlor-host", std::make_shared<spdlog::sinks::stderr_sink_mt>());
+  logger->set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %l: %v");
+  return [logger](host::LogLevel level, std::string_view line) {
+    // As text: a brace in it is no format.
+    logger->log(SpdlogLevel(level),
+                spdlog::string_view_t(line.data(), line.size()));
+  };
+}
+
+}  // namespace parlor::host_program

@@ -1,0 +1,42 @@
+// What parlor-host was asked for, apart from the process: by its command line
+// and the file that --config names, or what to print and the exit code.
+#ifndef PARLOR_HOST_PROGRAM_OPTIONS_H_
+#define PARLOR_HOST_PROGRAM_OPTIONS_H_
+
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "parlor/host/server.h"
+#include "program/settings.h"
+
+namespace parlor::host_program {
+
+// Exit codes; --help lists them.
+inline constexpr int kExitOk = 0;
+inline constexpr int kExitFailed = 1;   // no port, no thread
+inline constexpr int kExitRefused = 2;  // bad flags, a bad file
+
+struct Options {
+  Settings settings;
+  host::ServerOptions server;  // valid; TLS loaded
+};
+
+// The arguments end the program: print and exit.
+struct Exit {
+  int code = kExitOk;
+  std::string out;
+  std::string err;
+};
+
+// Reads the files that the arguments name, and nothing else. `cores`: of the
+// machine, for --shards.
+std::variant<Options, Exit> ParseOptions(int argc, const char* const* argv,
+                                         unsigned cores);
+
+// What cannot go on: "parlor-host: ..." in one line.
+Exit Failure(int code, std::string_view text);
+
+}  // namespace parlor::host_program
+
+#endif  // PARLOR_HOST_PROGRAM_OPTIONS_H_
