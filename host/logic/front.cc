@@ -25,7 +25,7 @@ Front::~Front() = default;
 
 void Front::OnAccept(std::unique_ptr<stream::ByteStream> stream,
                      std::string_view address, NetTransport transport) {
-  const Address from = Address::Parse(address).value_or(Address());
+  const Address from = Address::Parse(address).value_or(Address::Unknown());
   FrontClient& client =
       clients_.emplace_back(*this, std::move(stream), from, transport);
   std::list<FrontClient*>& siblings = of_address_[from];
