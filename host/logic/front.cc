@@ -1,5 +1,6 @@
 #include "logic/front.h"
 
+#include <atomic>
 #include <cstddef>
 #include <iterator>
 #include <list>
@@ -31,6 +32,7 @@ void Front::OnAccept(std::unique_ptr<stream::ByteStream> stream,
   std::list<FrontClient*>& siblings = of_address_[from];
   siblings.push_back(&client);
   client.SetPlace({std::prev(clients_.end()), std::prev(siblings.end())});
+  unseated_.store(clients_.size(), std::memory_order_relaxed);
   if (siblings.size() > options_.unseated_per_address) Drop(*siblings.front());
   if (clients_.size() > options_.unseated_max) DropOldest();
 }
@@ -47,6 +49,7 @@ void Front::Drop(FrontClient& client) {
   siblings->second.erase(place.of_address);
   if (siblings->second.empty()) of_address_.erase(siblings);
   clients_.erase(place.of_all);
+  unseated_.store(clients_.size(), std::memory_order_relaxed);
 }
 
 void Front::Admit(FrontClient& client, Handover handover) {

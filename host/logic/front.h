@@ -7,6 +7,7 @@
 #ifndef PARLOR_HOST_LOGIC_FRONT_H_
 #define PARLOR_HOST_LOGIC_FRONT_H_
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <list>
@@ -97,7 +98,10 @@ class Front {
   void OnAccept(std::unique_ptr<stream::ByteStream> stream,
                 std::string_view address, NetTransport transport);
 
-  std::size_t unseated() const { return clients_.size(); }
+  // This alone may be asked from any thread.
+  std::size_t unseated() const {
+    return unseated_.load(std::memory_order_relaxed);
+  }
   // Cuts off the client that came first; false: there is none. Not inside the
   // ports' calls.
   bool DropOldest();
@@ -115,6 +119,7 @@ class Front {
   Ports& ports_;
   // Both with the oldest first; no list of an address is empty.
   std::list<FrontClient> clients_;
+  std::atomic<std::size_t> unseated_ = 0;  // of them
   absl::flat_hash_map<Address, std::list<FrontClient*>> of_address_;
 };
 
