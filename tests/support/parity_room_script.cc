@@ -54,6 +54,25 @@ class ShardHost final : public ParityHost {
   std::unique_ptr<host::Shard> shard_;
 };
 
+class ShardRooms final : public ParityRooms {
+ public:
+  ShardRooms(const host::ShardOptions& options, std::uint64_t seed,
+             const ParityLimits& limits, const MakeParityWorld& make_world)
+      : host_(options, seed), world_(make_world(host_, limits)) {}
+
+  ParityWorld& world() override { return *world_; }
+  void EndAll() override {
+    world_->OnHost([this] { host_.EndAll(); });
+  }
+  void Drop() override {
+    world_->OnHost([this] { host_.Drop(); });
+  }
+
+ private:
+  ShardHost host_;
+  std::unique_ptr<ParityWorld> world_;
+};
+
 // Everything that a room may do within a script, within seconds.
 host::ShardOptions QuickRooms() {
   host::ShardOptions options;
@@ -70,10 +89,10 @@ host::ShardOptions QuickRooms() {
 
 class RoomScript {
  public:
-  RoomScript(std::uint64_t seed, const MakeParityWorld& make_world)
+  RoomScript(std::uint64_t seed, const MakeParityRooms& make_rooms)
       : random_(seed, /*stream=*/2),
-        host_(QuickRooms(), seed),
-        world_(make_world(host_, ParityLimits{.message_bytes_max = 64})) {
+        rooms_(make_rooms(QuickRooms(), seed,
+                          ParityLimits{.message_bytes_max = 64})) {
     for (std::size_t i = 0; i < kSeats; ++i) {
       seats_.push_back(std::make_unique<Seat>(i));
     }
@@ -82,15 +101,15 @@ class RoomScript {
   std::vector<std::string> Run() {
     for (int i = 0; i < kActions; ++i) {
       Act();
-      world_->Barrier();
+      world().Barrier();
       Collect();
     }
     Note("the host leaves");
-    world_->OnHost([this] { host_.EndAll(); });
-    world_->Barrier();
+    rooms_->EndAll();
+    world().Barrier();
     Collect();
-    world_->OnHost([this] { host_.Drop(); });
-    world_->Barrier();
+    rooms_->Drop();
+    world().Barrier();
     Collect();
     return std::move(trace_);
   }
@@ -111,6 +130,8 @@ class RoomScript {
     std::uint32_t token = 0;  // of the last WELCOME
     std::uint32_t frame = 0;
   };
+
+  ParityWorld& world() { return rooms_->world(); }
 
   void Note(const std::string& action) { trace_.push_back("== " + action); }
 
@@ -146,7 +167,7 @@ class RoomScript {
   void LetTimePass() {
     const std::int64_t ms = random_.Below(random_.Chance(1, 6) ? 5'000 : 700);
     Note(std::to_string(ms) + " ms pass");
-    world_->Advance(ms * kMillisecond);
+    world().Advance(ms * kMillisecond);
   }
 
   void Join(std::size_t index, Seat& seat) {
@@ -175,7 +196,7 @@ class RoomScript {
          std::to_string(seat.hello.room) + " for " +
          std::to_string(seat.hello.players) + " with " +
          seat.hello.resume.value_or("no token"));
-    seat.end.connection = world_->Connect(seat.hello, &seat.end);
+    seat.end.connection = world().Connect(seat.hello, &seat.end);
   }
 
   void SendSome(const std::string& who, Seat& seat) {
@@ -236,17 +257,23 @@ class RoomScript {
   }
 
   Random random_;
-  ShardHost host_;
-  std::unique_ptr<ParityWorld> world_;
+  std::unique_ptr<ParityRooms> rooms_;
   std::vector<std::unique_ptr<Seat>> seats_;
   std::vector<std::string> trace_;
 };
 
 }  // namespace
 
+MakeParityRooms RoomsIn(const MakeParityWorld& make_world) {
+  return [make_world](const host::ShardOptions& options, std::uint64_t seed,
+                      const ParityLimits& limits) {
+    return std::make_unique<ShardRooms>(options, seed, limits, make_world);
+  };
+}
+
 std::vector<std::string> RunRoomScript(std::uint64_t seed,
-                                       const MakeParityWorld& make_world) {
-  return RoomScript(seed, make_world).Run();
+                                       const MakeParityRooms& make_rooms) {
+  return RoomScript(seed, make_rooms).Run();
 }
 
 }  // namespace parlor::test

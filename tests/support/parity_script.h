@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "parlor/host/shard.h"
 #include "support/parity_world.h"
 
 namespace parlor::test {
@@ -23,11 +24,30 @@ namespace parlor::test {
 using MakeParityWorld = std::function<std::unique_ptr<ParityWorld>(
     ParityHost& host, const ParityLimits& limits)>;
 
+// Lockstep rooms, and one way of reaching them.
+class ParityRooms {
+ public:
+  virtual ~ParityRooms() = default;
+  virtual ParityWorld& world() = 0;
+  // Closes everyone with CloseReason::kHostLeft.
+  virtual void EndAll() = 0;
+  // Ends the host.
+  virtual void Drop() = 0;
+};
+
+// Everything random in the rooms comes from SeededEntropy(seed).
+using MakeParityRooms = std::function<std::unique_ptr<ParityRooms>(
+    const host::ShardOptions& options, std::uint64_t seed,
+    const ParityLimits& limits)>;
+
+// A shard alone, reached by a world that is made for it.
+MakeParityRooms RoomsIn(const MakeParityWorld& make_world);
+
 // Up to six clients against the lockstep rooms of a real shard: joins and
 // resumes, right and wrong; every message a client may send, and those it may
 // not; closes, aborts, silence, deadlines.
 std::vector<std::string> RunRoomScript(std::uint64_t seed,
-                                       const MakeParityWorld& make_world);
+                                       const MakeParityRooms& make_rooms);
 
 // Both ends of up to three connections: both lanes, both kinds, handlers that
 // answer, close, pause and come back, overflows, wrong sizes and texts, every

@@ -8,22 +8,24 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "parlor/host/shard.h"
 #include "support/net_sides.h"
 #include "support/parity_net.h"
 #include "support/parity_pipes.h"
 #include "support/parity_script.h"
+#include "support/parity_server.h"
 #include "support/parity_world.h"
 #include "support/seed.h"
 
 namespace parlor::test {
 namespace {
 
-using RunScript = std::vector<std::string> (*)(std::uint64_t,
-                                               const MakeParityWorld&);
+using Trace = std::vector<std::string>;
 
 std::unique_ptr<ParityWorld> OneThread(ParityHost& host,
                                        const ParityLimits& limits) {
@@ -65,26 +67,44 @@ struct Row {
   std::uint64_t one_in = 1;  // of the scripts runs: TLS handshakes take long
 };
 
-class Parity : public testing::TestWithParam<Row> {
- protected:
-  void Compare(RunScript run) {
-    const std::uint64_t first = TestSeed();
-    const std::uint64_t count =
-        NumberFromEnv("PARLOR_PARITY_SCRIPTS", 60 / GetParam().one_in);
-    std::size_t events = 0;
-    for (std::uint64_t seed = first; seed < first + count; ++seed) {
-      SCOPED_TRACE(testing::Message() << "PARLOR_SEED=" << seed);
-      const std::vector<std::string> expected = run(seed, OneThread);
-      const std::vector<std::string> actual = run(seed, GetParam().make_world);
-      ASSERT_TRUE(expected == actual) << Difference(expected, actual);
-      events += actual.size();
-    }
-    EXPECT_GT(events, count * 60) << "the scripts do not do much";
+// The scripts of a run, one in `one_in`, leave the same trace both ways.
+void Compare(std::uint64_t one_in,
+             const std::function<Trace(std::uint64_t seed)>& expect,
+             const std::function<Trace(std::uint64_t seed)>& run) {
+  const std::uint64_t first = TestSeed();
+  const std::uint64_t count =
+      NumberFromEnv("PARLOR_PARITY_SCRIPTS", 60 / one_in);
+  std::size_t events = 0;
+  for (std::uint64_t seed = first; seed < first + count; ++seed) {
+    SCOPED_TRACE(testing::Message() << "PARLOR_SEED=" << seed);
+    const Trace expected = expect(seed);
+    const Trace actual = run(seed);
+    ASSERT_TRUE(expected == actual) << Difference(expected, actual);
+    events += actual.size();
   }
-};
+  EXPECT_GT(events, count * 60) << "the scripts do not do much";
+}
 
-TEST_P(Parity, OfRoomScripts) { Compare(RunRoomScript); }
-TEST_P(Parity, OfLinkScripts) { Compare(RunLinkScript); }
+Trace RoomsOfOneThread(std::uint64_t seed) {
+  return RunRoomScript(seed, RoomsIn(OneThread));
+}
+
+class Parity : public testing::TestWithParam<Row> {};
+
+TEST_P(Parity, OfRoomScripts) {
+  const MakeParityRooms rooms = RoomsIn(GetParam().make_world);
+  Compare(GetParam().one_in, RoomsOfOneThread,
+          [&](std::uint64_t seed) { return RunRoomScript(seed, rooms); });
+}
+
+TEST_P(Parity, OfLinkScripts) {
+  Compare(
+      GetParam().one_in,
+      [](std::uint64_t seed) { return RunLinkScript(seed, OneThread); },
+      [](std::uint64_t seed) {
+        return RunLinkScript(seed, GetParam().make_world);
+      });
+}
 
 INSTANTIATE_TEST_SUITE_P(
     Transports, Parity,
@@ -94,6 +114,32 @@ INSTANTIATE_TEST_SUITE_P(
                     Row{"tcp", Sockets<NetScheme::kTcp>},
                     Row{"tls", Sockets<NetScheme::kTls>, 4}),
     [](const auto& row) { return row.param.name; });
+
+struct HostRow {
+  const char* name;
+  NetScheme scheme;
+  std::uint64_t one_in = 1;
+};
+
+class HostParity : public testing::TestWithParam<HostRow> {};
+
+TEST_P(HostParity, OfRoomScripts) {
+  Compare(GetParam().one_in, RoomsOfOneThread, [](std::uint64_t seed) {
+    return RunRoomScript(
+        seed, [](const host::ShardOptions& options, std::uint64_t rooms_seed,
+                 const ParityLimits& limits) {
+          return std::make_unique<ServerRooms>(options, rooms_seed, limits,
+                                               GetParam().scheme);
+        });
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Hosts, HostParity,
+                         testing::Values(HostRow{"ws", NetScheme::kWs},
+                                         HostRow{"wss", NetScheme::kWss, 4},
+                                         HostRow{"tcp", NetScheme::kTcp},
+                                         HostRow{"tls", NetScheme::kTls, 4}),
+                         [](const auto& row) { return row.param.name; });
 
 }  // namespace
 }  // namespace parlor::test
