@@ -29,7 +29,7 @@
 #include "stream/server_answer.h"
 #include "stream/stream_connection.h"
 #include "stream/websocket_codec.h"
-#include "support/lockstep_text.h"
+#include "support/lockstep_client.h"
 #include "support/memory_stream.h"
 #include "support/recording_connection.h"
 #include "support/seed.h"
@@ -44,42 +44,7 @@ using host::ShardOptions;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// A player, and what it heard since it was asked last.
-struct Client final : ConnectionHandler {
-  void OnOpen(TimePoint, Connection&) override { heard.push_back("open"); }
-  void OnMessage(TimePoint, Connection&, Lane, MessageKind,
-                 std::span<const std::byte> bytes) override {
-    const auto message =
-        lockstep::Decode(bytes.first<lockstep::kMessageSize>());
-    // Of a WELCOME the seed and the token are nobody's guess.
-    if (message.kind == lockstep::Kind::kWelcome) {
-      token = message.value;
-      heard.push_back("WELCOME " + std::to_string(message.slot));
-      return;
-    }
-    heard.push_back(MessageText(bytes));
-  }
-  void OnClose(TimePoint now, Connection&, const CloseEvent& event) override {
-    heard.push_back(event.refusal != 0
-                        ? "refused " + std::to_string(event.refusal)
-                        : "close " + std::to_string(event.code) + " " +
-                              std::string(event.text));
-    closed_at = now;
-    connection.reset();
-  }
-
-  void Input(std::uint32_t frame) {
-    const auto bytes = lockstep::Encode(
-        {.kind = lockstep::Kind::kInput, .frame = frame, .value = frame});
-    connection->Send(Lane::kReliable, MessageKind::kBinary, bytes);
-  }
-  std::vector<std::string> Take() { return std::exchange(heard, {}); }
-
-  std::vector<std::string> heard;
-  std::uint32_t token = 0;
-  TimePoint closed_at = kNever;
-  std::unique_ptr<Connection> connection;
-};
+using Client = LockstepClient;
 
 // As a front does it, for requests that are all right.
 class Reading final : stream::ByteStream::Events {
