@@ -1,0 +1,297 @@
+// A fuzzer's bytes are what a client says to a front whose gate is open, over
+// either transport, and what several do at once. Nothing may assert, and:
+//  - what is answered and who is handed over does not depend on how the bytes
+//    were cut;
+//  - who is handed over asked for a room that there is, can be answered, and
+//    takes along all of what is behind its request and nothing else;
+//  - no more clients are kept than may be, and none for ever.
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "logic/front.h"
+#include "logic/front_client.h"
+#include "logic/gate.h"
+#include "logic/handover.h"
+#include "parlor/byte_io.h"
+#include "parlor/check.h"
+#include "parlor/executor.h"
+#include "parlor/limits.h"
+#include "parlor/transports/net_listener.h"
+#include "parlor/transports/request.h"
+#include "stream/byte_stream.h"
+#include "support/memory_stream.h"
+
+namespace parlor::host {
+namespace {
+
+using stream::Bytes;
+using stream::IoStatus;
+
+constexpr std::int64_t kRooms = 8;
+constexpr std::int64_t kSeats = 4;
+constexpr std::size_t kAddressesMax = 16;
+constexpr std::size_t kUnseated = 4;
+constexpr std::size_t kUnseatedPerAddress = 2;
+constexpr std::size_t kBufferBytes = 1'000;
+
+// One end of a stream, and what it has said and heard.
+struct Client final : stream::ByteStream::Events {
+  void OnReadable() override {
+    std::vector<std::byte> buffer(100);
+    const stream::IoResult result = stream->Read(buffer);
+    if (result.status == IoStatus::kOk) {
+      heard += AsText(std::span(buffer).first(result.bytes));
+    } else if (result.status != IoStatus::kBlocked) {
+      ended = result.status;
+      stream->WantRead(false);
+    }
+  }
+  void OnWritable() override {}
+
+  // What the stream takes.
+  void Say(std::string_view text) {
+    if (over) return;
+    Bytes rest = AsBytes(text);
+    while (!rest.empty()) {
+      const stream::IoResult result = stream->Write(std::span(&rest, 1));
+      if (result.status != IoStatus::kOk) break;
+      said += AsText(rest.first(result.bytes));
+      rest = rest.subspan(result.bytes);
+    }
+  }
+
+  std::unique_ptr<stream::ByteStream> stream;
+  NetTransport transport{};
+  bool over = false;  // it has ended its side
+  std::string said;
+  std::string heard;
+  IoStatus ended = IoStatus::kOk;
+};
+
+struct Taken {
+  std::uint32_t room = 0;
+  std::int32_t players = 0;
+  std::string access;
+  std::string accepted;
+  std::string rest;
+
+  bool operator==(const Taken&) const = default;
+};
+
+class World final : Front::Ports {
+ public:
+  explicit World(std::uint64_t seed)
+      : executor_(seed, Executor::Ties::kShuffled),
+        gate_({.open = true, .joins_per_minute = limits::kAddressRate.ceiling},
+              {.rooms = kRooms, .seats = kSeats}, kAddressesMax),
+        front_(loop_, Options(), gate_, *this) {}
+
+  Client& Connect(NetTransport transport, const std::string& address,
+                  const test::MemoryStreamOptions& memory) {
+    Client& client = *clients_.emplace_back(std::make_unique<Client>());
+    test::MemoryStreamPair pair =
+        test::MakeMemoryStreams(executor_, client_loop_, loop_, memory);
+    client.transport = transport;
+    client.stream = std::move(pair.first);
+    client.stream->SetEvents(&client);
+    client.stream->WantRead(true);
+    const auto stream = std::make_shared<std::unique_ptr<stream::ByteStream>>(
+        std::move(pair.second));
+    loop_.Post([this, stream, address, transport] {
+      front_.OnAccept(std::move(*stream), address, transport);
+    });
+    Settle();
+    return client;
+  }
+
+  void Settle() { Pass(0); }
+  void Pass(std::int64_t ms) {
+    executor_.RunFor(ms * kMillisecond);
+    PARLOR_CHECK(front_.unseated() <= kUnseated);
+  }
+
+  Front& front() { return front_; }
+  std::vector<std::unique_ptr<Client>>& clients() { return clients_; }
+  std::vector<Handover>& handovers() { return handovers_; }
+
+  // What was handed over, read to what is there of it.
+  Taken Read(Handover& handover) {
+    Taken taken{.room = handover.hello.room,
+                .players = handover.hello.players,
+                .access = handover.hello.access,
+                .rest = std::string(AsText(handover.unread))};
+    PARLOR_CHECK(taken.room < kRooms);
+    PARLOR_CHECK(taken.players >= 1 && taken.players <= kSeats);
+    PARLOR_CHECK(taken.rest.size() < kFrontReadBytes);
+    taken.accepted = handover.handshake->Accept(kLockstepProtocol);
+    const auto stream =
+        std::exchange(handover.stream, nullptr)->Unpark(shard_loop_);
+    std::vector<std::byte> buffer(kBufferBytes);
+    for (;;) {
+      const stream::IoResult result = stream->Read(buffer);
+      if (result.status != IoStatus::kOk) return taken;
+      taken.rest += AsText(std::span(buffer).first(result.bytes));
+    }
+  }
+
+ private:
+  static FrontOptions Options() {
+    FrontOptions options;
+    options.unseated_max = kUnseated;
+    options.unseated_per_address = kUnseatedPerAddress;
+    return options;
+  }
+
+  void HandOver(Handover handover) override {
+    PARLOR_CHECK(handover.stream != nullptr && handover.handshake != nullptr);
+    handovers_.push_back(std::move(handover));
+  }
+  HostFigures Figures(TimePoint) override { return {}; }
+
+  // First what the others live on.
+  Executor executor_;
+  test::VirtualLoop client_loop_{executor_};
+  test::VirtualLoop shard_loop_{executor_};
+  test::VirtualLoop loop_{executor_};
+  std::vector<std::unique_ptr<Client>> clients_;
+  std::vector<Handover> handovers_;
+  Gate gate_;
+  Front front_;
+};
+
+// ---- One client.
+
+struct Outcome {
+  std::string heard;
+  IoStatus ended = IoStatus::kOk;
+  std::vector<Taken> taken;
+
+  bool operator==(const Outcome&) const = default;
+};
+
+// `text` in pieces of at most so many bytes.
+Outcome Ask(World& world, std::string_view text, NetTransport transport,
+            std::size_t piece) {
+  Client& client =
+      world.Connect(transport, "192.0.2.1", {.piece_bytes_max = piece});
+  while (!text.empty()) {
+    const std::string_view part = text.substr(0, piece);
+    client.Say(part);
+    text.remove_prefix(part.size());
+    world.Settle();
+  }
+  // Whether a body has come yet does depend on the cut.
+  constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
+  for (std::size_t at = 0;
+       (at = client.heard.find(kContinue)) != std::string::npos;) {
+    client.heard.erase(at, kContinue.size());
+  }
+  Outcome outcome{.heard = client.heard, .ended = client.ended};
+  PARLOR_CHECK(world.handovers().size() <= 1);
+  for (Handover& handover : world.handovers()) {
+    PARLOR_CHECK(handover.transport == transport);
+    PARLOR_CHECK(client.ended == IoStatus::kOk);
+    outcome.taken.push_back(world.Read(handover));
+    PARLOR_CHECK(client.said.ends_with(outcome.taken.back().rest));
+  }
+  world.handovers().clear();
+  world.front().DropOldest();
+  const std::string_view begin =
+      transport == NetTransport::kTcp ? "\7" : "HTTP/1.1 ";
+  PARLOR_CHECK(outcome.heard.empty() || outcome.heard.starts_with(begin));
+  return outcome;
+}
+
+void CheckCuts(std::string_view text) {
+  World world(1);
+  for (const auto transport : {NetTransport::kWebSocket, NetTransport::kTcp}) {
+    const Outcome whole = Ask(world, text, transport, SIZE_MAX);
+    PARLOR_CHECK(Ask(world, text, transport, 1) == whole);
+    PARLOR_CHECK(Ask(world, text, transport, 7) == whole);
+  }
+}
+
+// ---- Some of them at once, who are slow, deaf and gone. Each step is a byte
+// that says what happens to whom, and what else it needs.
+
+constexpr std::size_t kClientsMax = 12;
+
+void CheckCrowd(std::span<const std::uint8_t> script) {
+  if (script.empty()) return;
+  const std::size_t piece = script[0] % 3 == 0 ? SIZE_MAX : script[0];
+  const test::MemoryStreamOptions memory = {.buffer_bytes = kBufferBytes,
+                                            .piece_bytes_max = piece};
+  World world(script[0]);
+  constexpr std::array kAddresses = {"192.0.2.1", "192.0.2.2", "unreadable"};
+  const auto next = [&script]() -> std::uint8_t {
+    if (script.empty()) return 0;
+    const std::uint8_t byte = script.front();
+    script = script.subspan(1);
+    return byte;
+  };
+  next();
+  while (!script.empty()) {
+    const std::uint8_t what = next();
+    auto& clients = world.clients();
+    if (what % 8 == 0 && clients.size() < kClientsMax) {
+      world.Connect(what & 8 ? NetTransport::kTcp : NetTransport::kWebSocket,
+                    kAddresses[what / 16 % 3], memory);
+      continue;
+    }
+    if (clients.empty()) continue;
+    Client& client = *clients[what / 8 % clients.size()];
+    switch (what % 8) {
+      case 1:
+        client.over = true;
+        client.stream->EndWrite();
+        break;
+      case 2:
+        client.stream->WantRead((next() & 1) == 0 &&
+                                client.ended == IoStatus::kOk);
+        break;
+      case 3:
+        world.Pass(next() * std::int64_t{300});
+        break;
+      case 4:
+        world.front().DropOldest();
+        break;
+      default: {
+        const std::size_t size = std::min<std::size_t>(next(), script.size());
+        client.Say(AsText(std::as_bytes(script.first(size))));
+        script = script.subspan(size);
+        break;
+      }
+    }
+    world.Settle();
+  }
+  for (Handover& handover : world.handovers()) {
+    const Taken taken = world.Read(handover);
+    PARLOR_CHECK(std::any_of(world.clients().begin(), world.clients().end(),
+                             [&](const auto& client) {
+                               return client->transport == handover.transport &&
+                                      client->said.ends_with(taken.rest);
+                             }));
+  }
+  // Nobody stays for ever.
+  world.Pass(70'000);
+  PARLOR_CHECK(world.front().unseated() == 0);
+}
+
+}  // namespace
+}  // namespace parlor::host
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data,
+                                      std::size_t size) {
+  const std::span<const std::uint8_t> bytes(data, size);
+  parlor::host::CheckCuts(parlor::AsText(std::as_bytes(bytes)));
+  parlor::host::CheckCrowd(bytes);
+  return 0;
+}
