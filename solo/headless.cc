@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <string>
 
+#include "headless_room.h"
 #include "link.h"
 #include "parlor/host/os_entropy.h"
 #include "parlor/status.h"
@@ -81,6 +82,7 @@ int PlayReplay(const Options& options) {
 }  // namespace
 
 int RunHeadless(const Options& options) {
+  if (options.with_friends()) return RunHeadlessRoom(options);
   return options.replay.empty() ? PlayMatch(options) : PlayReplay(options);
 }
 

@@ -1,5 +1,5 @@
 // Play without a terminal: bots only, or a replay, as fast as it can on a
-// virtual clock.
+// virtual clock. With friends: headless_room.h.
 #ifndef PARLOR_SOLO_HEADLESS_H_
 #define PARLOR_SOLO_HEADLESS_H_
 
