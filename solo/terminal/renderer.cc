@@ -89,7 +89,7 @@ void DrawNews(const View& view, const Layout& layout, const Symbols& symbols,
 std::string WhoPlays(const View& view, int seat) {
   const std::uint32_t bit = 1u << seat;
   const auto& cycle = view.state->cycles[static_cast<std::size_t>(seat)];
-  const std::string style(StyleName(cycle.style));
+  std::string style(StyleName(cycle.style));
   if (!view.net || seat >= view.net->players) return style;
   if ((view.net->bots & bit) != 0) return absl::StrCat("left, now a ", style);
   return (view.net->away & bit) != 0 ? "reconnecting" : "friend";

@@ -1,30 +1,28 @@
 #include "terminal/terminal.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <memory>
 #include <string>
-#include <thread>
 #include <utility>
 
+#include "clock.h"
+#include "parlor/host/os_entropy.h"
 #include "parlor/printable.h"
 #include "parlor/status.h"
+#include "terminal/net_games.h"
+#include "terminal/net_scene.h"
 #include "terminal/renderer.h"
 #include "terminal/scene.h"
 #include "terminal/screen.h"
 #include "terminal/signals.h"
+#include "terminal/solo_scene.h"
 
 namespace parlor::solo {
 namespace {
 
 constexpr Duration kDrawEvery{1'000'000'000 / 60};
 constexpr Duration kQuitTurnEvery = 2 * kMillisecond;
-
-TimePoint Now() {
-  return TimePoint(std::chrono::duration_cast<Duration>(
-      std::chrono::steady_clock::now().time_since_epoch()));
-}
 
 // The one loop of play in a terminal.
 class Loop {
@@ -37,16 +35,16 @@ class Loop {
   void Run() {
     while (!scene_.done() && signals_.end() == 0 && !hung_up_) Turn();
     if (scene_.done()) return;
-    scene_.Quit(Now());
+    scene_.Quit(SteadyNow());
     while (!scene_.done()) {
-      std::this_thread::sleep_for(kQuitTurnEvery);
-      scene_.Turn(Now());
+      SleepUntil(SteadyNow() + kQuitTurnEvery);
+      scene_.Turn(SteadyNow());
     }
   }
 
  private:
   void Turn() {
-    const TimePoint now = Now();
+    const TimePoint now = SteadyNow();
     for (Key key = screen_.ReadKey(); key != Key::kNone;
          key = screen_.ReadKey()) {
       scene_.OnKey(now, key);
@@ -104,7 +102,7 @@ class Loop {
     TimePoint next = scene_.next_turn();
     if (dirty_) next = std::min(next, next_draw_);
     const bool forever = next == kNever;
-    const TimePoint now = Now();
+    const TimePoint now = SteadyNow();
     const Duration time = forever       ? Signals::kForever
                           : next <= now ? Duration::zero()
                                         : next - now;
@@ -130,23 +128,50 @@ std::string Complaint(const absl::Status& status) {
   return "parlor-solo: " + Printable(StatusText(status)) + "\n";
 }
 
+// The arena of a match with others has to fit the windows of those who will
+// come, of which nothing is known; most are this large.
+constexpr Extent kFriendsWindow{80, 24};
+
+int SizeFor(const Options& options, const Screen& screen) {
+  Extent window = screen.size();
+  if (options.with_friends()) {
+    window.width = std::min(window.width, kFriendsWindow.width);
+    window.height = std::min(window.height, kFriendsWindow.height);
+  }
+  return ChooseSize(window, screen.abilities());
+}
+
+absl::StatusOr<std::unique_ptr<Scene>> MakeScene(const Options& options,
+                                                 Entropy& entropy) {
+  if (options.with_friends()) {
+    absl::StatusOr<NetGame> game = options.listen ? HostGame(options, entropy)
+                                                  : JoinGame(options, entropy);
+    if (!game.ok()) return game.status();
+    return std::make_unique<NetScene>(*std::move(game));
+  }
+  const OpenRoom open = [options, &entropy] {
+    return OpenGame(options, entropy);
+  };
+  return std::make_unique<SoloScene>(options, open, SteadyNow());
+}
+
 Ending Show(Options options, std::optional<ReplayPlayer> replay) {
   // First, and so the last to go: no signal may end us while the terminal is
-  // still ours.
+  // still ours. Threads of a room for friends inherit that none is theirs.
   Signals signals;
   const absl::StatusOr<std::unique_ptr<Screen>> screen = Screen::Open();
   if (!screen.ok()) return {kExitFailed, 0, Complaint(screen.status())};
-  std::unique_ptr<Scene> scene;
+  host::OsEntropy entropy;
+  absl::StatusOr<std::unique_ptr<Scene>> scene;
   if (replay) {
-    scene = std::make_unique<ReplayScene>(*std::move(replay), Now());
+    scene = std::make_unique<ReplayScene>(*std::move(replay), SteadyNow());
   } else {
-    if (!options.size_given) {
-      options.game.size = ChooseSize((*screen)->size(), (*screen)->abilities());
-    }
-    scene = std::make_unique<MatchScene>(options, Now());
+    if (!options.size_given) options.game.size = SizeFor(options, **screen);
+    scene = MakeScene(options, entropy);
   }
-  Loop(**screen, signals, *scene).Run();
-  return {scene->exit_code(), signals.end(), scene->last_words()};
+  if (!scene.ok()) return {kExitFailed, 0, Complaint(scene.status())};
+  Loop(**screen, signals, **scene).Run();
+  return {(*scene)->exit_code(), signals.end(), (*scene)->last_words()};
 }
 
 }  // namespace

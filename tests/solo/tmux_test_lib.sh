@@ -7,13 +7,17 @@ unset TMUX NO_COLOR
 export LC_ALL=C.UTF-8
 
 # A server of its own for each terminal: one that is on its way out still takes
-# new sessions, and dies with them.
-server=0
-mux() { tmux -u -S "$work/server-$server" -f "$work/tmux.conf" "$@"; }
+# new sessions, and dies with them. `terminal` is the one that all of this is
+# about; a test with several sets it to go from one to another.
+terminal=0
+terminals=0
+mux() { tmux -u -S "$work/server-$terminal" -f "$work/tmux.conf" "$@"; }
 
-# Also ends the game: it is killed by the hang-up.
+# Also ends the games: they are killed by the hang-up.
 clean_up() {
-  mux kill-server 2> /dev/null || true
+  for ((terminal = 1; terminal <= terminals; ++terminal)); do
+    mux kill-server 2> /dev/null || true
+  done
   rm -rf "$work"
 }
 trap clean_up EXIT
@@ -24,7 +28,7 @@ set -g default-terminal "tmux-256color"
 set -g remain-on-exit on
 END
 
-# The player's shell: runs the command line in $work/command, between marks,
+# The player's shell: runs the command line in a file, between marks,
 # and says whether the terminal is as it was.
 cat > "$work/player" <<'END'
 #!/bin/bash
@@ -38,12 +42,19 @@ echo "exit code $code"
 exec sleep 3600
 END
 
-# start WIDTH HEIGHT COMMAND: in a new terminal, in place of the last.
+# start WIDTH HEIGHT COMMAND: in a new terminal, in place of this one.
 start() {
   mux kill-server 2> /dev/null || true
-  server=$((server + 1))
-  printf '%s\n' "$3" > "$work/command"
-  mux new-session -d -x "$1" -y "$2" bash "$work/player" "$work/command"
+  start_beside "$@"
+}
+
+# As well, and this one stays.
+start_beside() {
+  terminals=$((terminals + 1))
+  terminal=$terminals
+  local command="$work/command-$terminal"
+  printf '%s\n' "$3" > "$command"
+  mux new-session -d -x "$1" -y "$2" bash "$work/player" "$command"
 }
 
 screen() { mux capture-pane -p; }

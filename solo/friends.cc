@@ -1,0 +1,31 @@
+#include "friends.h"
+
+#include <cstdint>
+
+namespace parlor::solo {
+
+ListenOptions ListenOptionsOf(const Options& options, Entropy& entropy) {
+  return {
+      .port = options.listen.value_or(kListenPort),
+      .code = options.invite.empty() ? DrawInviteCode(entropy) : options.invite,
+      .players = options.game.players,
+      .seed = options.seed,
+      .hold_ms = std::int64_t{options.hold_s} * 1'000};
+}
+
+SessionOptions FriendSessionOf(const Options& options) {
+  SessionOptions session;
+  session.game = options.game;
+  session.start_by = StartBy::kPlayer;
+  session.delay = kNetworkDelay;
+  session.record = options.record;
+  if (!options.join) return session;
+  session.hello.room = options.join->room;
+  session.hello.players = options.join->players;
+  if (!options.invite.empty()) {
+    session.hello.access.append("invite.").append(options.invite);
+  }
+  return session;
+}
+
+}  // namespace parlor::solo
