@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -37,15 +38,24 @@ constexpr const char* kFooter =
     "Flags win over it.\n\n"
     "Exit codes:\n"
     "  0  ended in order, or printed what was asked for\n"
-    "  1  a port, a thread or a file's content could not be had from the "
-    "system\n"
+    "  1  a port or a thread could not be had from the system\n"
     "  2  a bad flag or file; nothing was started\n"
     "SIGTERM and SIGINT drain and then end in order; the second ends at "
     "once.\n";
 
-void Declare(CLI::App& app, Raw& raw) {
-  app.set_version_flag("--version", "parlor-host " PARLOR_VERSION);
-  const Settings defaults;
+// CLI11 would write "N ..." for all of them, since each is a list here.
+class Help final : public CLI::Formatter {
+  std::string make_option_opts(const CLI::Option* option) const override {
+    const std::string& type = option->get_type_name();
+    return type.empty() ? "" : " " + type;
+  }
+};
+
+void Declare(CLI::App& app, Raw& raw, const Settings& defaults) {
+  app.formatter(std::make_shared<Help>());
+  app.set_help_flag("-h,--help", "Print this and end");
+  app.set_version_flag("--version", "parlor-host " PARLOR_VERSION,
+                       "Print the version and end");
   for (const Row& row : Rows()) {
     std::string help(row.help);
     if (const std::string range = RangeText(row, defaults); !range.empty()) {
@@ -120,6 +130,8 @@ absl::Status CheckExtras(const CLI::App& app, int argc,
 // What both sources say, one after the other, and which had the last word.
 class Merger {
  public:
+  explicit Merger(const Settings& defaults) : settings_(defaults) {}
+
   absl::Status Take(const GivenRows& rows) {
     for (const Row& row : Rows()) {
       const auto found = rows.find(row.name);
@@ -133,7 +145,7 @@ class Merger {
     return absl::OkStatus();
   }
 
-  Settings& settings() { return settings_; }
+  const Settings& settings() const { return settings_; }
 
   // Who said so; of a default its flag.
   std::string Where(std::string_view name) const {
@@ -203,10 +215,8 @@ absl::Status CheckTogether(const Merger& merger, const Settings& settings,
   return absl::OkStatus();
 }
 
-absl::StatusOr<Options> Checked(const Raw& raw, unsigned cores) {
-  Merger merger;
-  merger.settings().shards =
-      std::clamp<std::int64_t>(cores, kShards.floor, kShards.ceiling);
+absl::StatusOr<Options> Checked(const Raw& raw, const Settings& defaults) {
+  Merger merger(defaults);
   const absl::StatusOr<GivenRows> flags = FlagsGiven(raw);
   if (!flags.ok()) return flags.status();
   if (raw.config.size() > 1) {
@@ -256,7 +266,10 @@ std::variant<Options, Exit> ParseOptions(int argc, const char* const* argv,
       "A host of parlor rooms: one port for WebSocket, invite codes "
       "and health.",
       "parlor-host");
-  Declare(app, raw);
+  Settings defaults;
+  defaults.shards =
+      std::clamp<std::int64_t>(cores, kShards.floor, kShards.ceiling);
+  Declare(app, raw, defaults);
   absl::Status status = CheckEquals(argc, argv);
   if (!status.ok()) return Failure(kExitRefused, StatusText(status));
   try {
@@ -271,7 +284,7 @@ std::variant<Options, Exit> ParseOptions(int argc, const char* const* argv,
   }
   status = CheckExtras(app, argc, argv);
   absl::StatusOr<Options> options =
-      status.ok() ? Checked(raw, cores) : absl::StatusOr<Options>(status);
+      status.ok() ? Checked(raw, defaults) : absl::StatusOr<Options>(status);
   if (!options.ok()) return Failure(kExitRefused, StatusText(options.status()));
   if (raw.print_config) return PrintedConfig(options->settings);
   return *std::move(options);

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "logic/gate.h"
 #include "logic/minute_rates.h"
 #include "parlor/entropy.h"
 #include "parlor/host/shard.h"
@@ -86,6 +87,9 @@ std::vector<Term> MemoryTerms(const host::ServerOptions& options) {
        RoomBytes(options.shard) + kRoomEntryBytes},
       {"requests of who has no seat", Unsigned(options.unseated),
        kUnseatedBytes},
+      // Attempts and failures.
+      {"rates of addresses", 2 * host::Gate::kAddressesMax,
+       host::MinuteRates::kKeyBytesMax},
       {"join rates of rooms", Unsigned(options.shards) * host::Shard::kJoinsMax,
        host::MinuteRates::kKeyBytesMax},
       {"buffers of threads", Unsigned(options.shards) + 1, kLoopBytes},

@@ -79,7 +79,7 @@ const std::array kRows = {
         "Messages at once of a seat", &limits::kMessageBurst,
         "server.shard.room.message_burst"},
     Row{"join-rate", kCaps, Kind::kNumber, &Settings::join_rate, "N",
-        "Joins, resumes and invite checks a minute of an address",
+        "Joins, resumes and invite checks a minute, of an address",
         &limits::kAddressRate, "server.gate.joins_per_minute"},
     Row{"room-join-rate", kCaps, Kind::kNumber, &Settings::room_join_rate, "N",
         "Joins a minute of an address into one room", &limits::kRoomJoinRate,
@@ -94,11 +94,10 @@ const std::array kRows = {
         &limits::kUnseatedPerAddress, "server.unseated_per_address"},
 
     Row{"shards", kProcess, Kind::kNumber, &Settings::shards, "N",
-        "Threads that run rooms; by default one a core", &kShards,
-        "server.shards"},
+        "Threads that run rooms; one a core", &kShards, "server.shards"},
     Row{"drain", kProcess, Kind::kDuration, &Settings::drain_ms, "TIME",
-        "After SIGTERM: how long matches may go on, and no one joins",
-        &limits::kDrainMs, "server.drain_ms"},
+        "How long matches may go on after SIGTERM", &limits::kDrainMs,
+        "server.drain_ms"},
 };
 
 struct Unit {

@@ -368,8 +368,8 @@ TEST(HostOptions, HelpNamesEveryFlagWithDefaultAndRange) {
   }
   for (const char* text :
        {"[127.0.0.1]", "0.0.0.0", "[1024; 1 to 65536]", "[20s; 0s to 2m]",
-        "[4h; 1ms to 24h]", "--config FILE", "--print-config", "--version",
-        "(ps)", "Exit codes", "500ms, 2s, 10m, 4h"}) {
+        "[4h; 1ms to 24h]", "[3; 1 to 256]", "--config FILE ", "--print-config",
+        "--version", "(ps)", "Exit codes", "500ms, 2s, 10m, 4h"}) {
     EXPECT_THAT(help.out, HasSubstr(text));
   }
   const Exit version = Refused({"--version"});

@@ -51,13 +51,14 @@ TEST(HostReport, TheWorstCaseIsTheProductOfTheCaps) {
 
 TEST(HostReport, MemoryIsASumWithItsTerms) {
   const std::string text = MemoryText(ToServerOptions(Settings()));
-  EXPECT_THAT(text, StartsWith("memory at the worst: 32.1 GiB, "));
+  EXPECT_THAT(text, StartsWith("memory at the worst: 32.2 GiB, "));
   for (const char* line :
        {"  128.0 MiB: connections, 65,536 x 2.0 KiB\n",
         "  32.0 GiB: lanes of connections, 65,536 x 512.0 KiB\n",
         "  1.0 MiB: messages half read, 65,536 x 16 bytes\n",
         "MiB: rooms, 1,024 x 7.",
         "  9.0 MiB: requests of who has no seat, 1,024 x 9.0 KiB\n",
+        "  32.0 MiB: rates of addresses, 524,288 x 64 bytes\n",
         "  2.0 MiB: join rates of rooms, 32,768 x 64 bytes\n"}) {
     EXPECT_THAT(text, HasSubstr(line));
   }
