@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "clock.h"
+#include "friends.h"
 #include "net_links.h"
 #include "parlor/host/os_entropy.h"
 #include "parlor/printable.h"
@@ -128,14 +129,8 @@ struct Way {
 };
 
 absl::StatusOr<Way> Listen(const Options& options, Entropy& entropy) {
-  absl::StatusOr<std::unique_ptr<ListenLink>> link = ListenLink::Create(
-      {.port = *options.listen,
-       .code =
-           options.invite.empty() ? DrawInviteCode(entropy) : options.invite,
-       .players = options.game.players,
-       .seed = options.seed,
-       .hold_ms = std::int64_t{options.hold_s} * 1'000},
-      entropy);
+  absl::StatusOr<std::unique_ptr<ListenLink>> link =
+      ListenLink::Create(ListenOptionsOf(options, entropy), entropy);
   if (!link.ok()) return link.status();
   Way way;
   for (const std::string& url : (*link)->urls()) {
@@ -156,18 +151,8 @@ absl::StatusOr<Way> Join(const Options& options, Entropy& entropy) {
 }
 
 SessionOptions SessionFor(const Options& options) {
-  SessionOptions session;
-  session.game = options.game;
-  session.start_by = StartBy::kPlayer;
-  session.delay = kNetworkDelay;
+  SessionOptions session = FriendSessionOf(options);
   session.own_seat_is_bot = true;
-  session.record = options.record;
-  if (!options.join) return session;
-  session.hello.room = options.join->room;
-  session.hello.players = options.join->players;
-  if (!options.invite.empty()) {
-    session.hello.access.append("invite.").append(options.invite);
-  }
   return session;
 }
 
