@@ -98,6 +98,7 @@ class AsioServer final : public Server, private Front::Ports {
   // Throws std::system_error when the system has no thread for it.
   void Start();
 
+  void Open() override { open_.store(true, std::memory_order_release); }
   std::uint16_t port() const override { return web_.port; }
   std::uint16_t tcp_port() const override { return tcp_.port; }
   std::unique_ptr<Connector> MakeConnector(PipePump& client) override {
@@ -184,6 +185,7 @@ class AsioServer final : public Server, private Front::Ports {
   EndWatch end_watch_{loop_.internal()};
   TimePoint started_{};
   bool ending_ = false;
+  std::atomic<bool> open_;
   std::thread thread_;  // the front's
 
   mutable std::mutex ended_mutex_;
@@ -198,7 +200,8 @@ AsioServer::AsioServer(const ServerOptions& options, Entropy& entropy,
       lobby_(std::make_shared<Lobby>(options.shard.rooms, options.shard.seats,
                                      PipesLike(options.stream))),
       gate_(options.gate, ForGate(options)),
-      front_(loop_.internal(), ForFront(options), gate_, *this) {
+      front_(loop_.internal(), ForFront(options), gate_, *this),
+      open_(!options.closed) {
   const int doors = threaded() ? options.shards : 1;
   for (int i = 0; i < doors; ++i) {
     doors_.push_back(std::make_unique<DoorThread>(
@@ -255,6 +258,7 @@ void AsioServer::Start() {
 // --- The front's thread
 
 Acceptor::Companion AsioServer::Count() {
+  if (!open_.load(std::memory_order_acquire)) return nullptr;
   if (sockets_->count() >= static_cast<std::uint64_t>(options_.connections) &&
       !front_.DropOldest()) {
     return nullptr;

@@ -4,10 +4,10 @@
 // and never ends the process.
 //
 // A front takes connections on its ports, reads each request, asks the gate and
-// hands whom it lets in to the shard of the room: room n lives on shard n modulo
-// their number. With `shards` of 1 or more, the front and each shard have a
-// thread of their own, from Create to the destruction; with 0 there is no
-// thread, and all of it is turned by Poll.
+// hands whom it lets in to the shard of the room: room n lives on shard n
+// modulo their number. With `shards` of 1 or more, the front and each shard
+// have a thread of their own, from Create to the destruction; with 0 there is
+// no thread, and all of it is turned by Poll.
 //
 // Threads: everything may be called from any, except Poll and next_alarm, which
 // belong to one, and the destruction, which is nobody else's time.
@@ -45,15 +45,18 @@ struct ServerOptions {
   std::uint16_t port = 0;                 // HTTP and WebSocket; 0: picked
   std::optional<std::uint16_t> tcp_port;  // parlor over TCP as well; 0: picked
   std::optional<TlsServer> tls;           // both ports speak TLS
-  std::string base_path;                  // "" or "/games": in front of all paths
-  int shards = 1;                         // 0..kShardsMax; 0: no threads
-  ShardOptions shard;  // rooms and seats are the server's, over all shards
+  std::string base_path;  // "" or "/games": in front of all paths
+  int shards = 1;         // 0..kShardsMax; 0: no threads
+  ShardOptions shard;     // rooms and seats are the server's, over all shards
   GateOptions gate;
   StreamOptions stream;
   std::int64_t connections = limits::kConnections.fallback;
   std::int64_t unseated = limits::kUnseated.fallback;
   std::int64_t unseated_per_address = limits::kUnseatedPerAddress.fallback;
   std::int64_t drain_ms = limits::kDrainMs.fallback;
+  // Nobody comes in over the network before Open(): his connection is closed
+  // unheard. For a host who wants the first seat himself.
+  bool closed = false;
 };
 
 // More threads than any machine that this was measured on has cores.
@@ -86,6 +89,10 @@ class Server {
   // Ends at once: who is connected sees a lost link (1006). Stop first to say
   // goodbye. Connections of MakeConnector outlive it.
   virtual ~Server() = default;
+
+  // Lets the network in, where `closed` kept it out. Who was given to a
+  // connector or to Attach before this is seated first.
+  virtual void Open() = 0;
 
   virtual std::uint16_t port() const = 0;
   virtual std::uint16_t tcp_port() const = 0;  // 0: there is none
