@@ -110,6 +110,7 @@ host::ServerOptions ServerFor(const ListenOptions& options) {
   server.shard.room.lobby_ms = limits::kLobbyMs.ceiling;
   server.shard.room.lifetime_ms = limits::kLifetimeMs.ceiling;
   server.gate.codes = {options.code};
+  server.closed = true;
   return server;
 }
 
@@ -146,6 +147,14 @@ ListenLink::~ListenLink() {
     Turn(now);
     SleepUntil(now + kNetTurnEvery);
   }
+}
+
+std::unique_ptr<Connection> ListenLink::Connect(TimePoint now,
+                                                const Hello& hello,
+                                                ConnectionHandler* handler) {
+  std::unique_ptr<Connection> own = connector_->Connect(now, hello, handler);
+  server_->Open();
+  return own;
 }
 
 void ListenLink::Turn(TimePoint now) {

@@ -56,8 +56,9 @@ struct ListenOptions {
 };
 
 // Listens: a server on threads of its own with one room, the own seat by a
-// memory pipe.
-class ListenLink final : public Link {
+// memory pipe. Nobody comes in before the own seat is taken, so that this is
+// seat 0.
+class ListenLink final : public Link, private Connector {
  public:
   // Unavailable: the port. `entropy` outlives it.
   static absl::StatusOr<std::unique_ptr<ListenLink>> Create(
@@ -66,7 +67,7 @@ class ListenLink final : public Link {
   // at most.
   ~ListenLink() override;
 
-  Connector& connector() override { return *connector_; }
+  Connector& connector() override { return *this; }
   void Turn(TimePoint now) override;
   TimePoint next_turn() const override;
 
@@ -80,6 +81,9 @@ class ListenLink final : public Link {
 
  private:
   explicit ListenLink(ListenOptions options) : options_(std::move(options)) {}
+
+  std::unique_ptr<Connection> Connect(TimePoint now, const Hello& hello,
+                                      ConnectionHandler* handler) override;
 
   ListenOptions options_;
   TimePoint turned_{};
