@@ -2,11 +2,8 @@
 'use strict';
 
 const assert = require('node:assert/strict');
-const { accessSync, constants, readFileSync } = require('node:fs');
-const http = require('node:http');
-const path = require('node:path');
 const { after, before, describe, test } = require('node:test');
-const { chromium } = require('playwright-core');
+const { servePage, startBrowser } = require('./chromium.js');
 const { Host, words } = require('./peers.js');
 
 const MIB = 1024 * 1024;
@@ -19,57 +16,15 @@ let page;
 let url;  // of the host
 let last = 0;
 
-function findBrowser() {
-  for (const folder of process.env.PATH.split(':')) {
-    const file = path.join(folder, 'chromium');
-    try {
-      accessSync(file, constants.X_OK);
-      return file;
-    } catch {
-      // Not in this folder.
-    }
-  }
-  throw new Error('chromium is missing (.ci/packages)');
-}
-
-async function startBrowser() {
-  const executablePath = findBrowser();
-  try {
-    return await chromium.launch({
-      executablePath,
-      timeout: 60_000,
-      // Chromium's sandbox does not work for root, and shared memory is as
-      // small as 64 MiB in many containers. It visits our own page only.
-      args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'],
-    });
-  } catch (error) {
-    throw new Error(`${executablePath} does not start: ${error.message}`);
-  }
-}
-
-async function startPages() {
-  const html = '<!doctype html><title>peers</title><script>' +
-               readFileSync(path.join(__dirname, 'chromium_page.js')) +
-               '</script>';
-  const server = http.createServer((request, response) => {
-    response.setHeader('Content-Type', 'text/html; charset=utf-8');
-    response.end(html);
-  });
-  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return server;
-}
-
-const origin = () => `http://127.0.0.1:${pages.address().port}`;
-
 before(async () => {
   host = new Host('--message-bytes', MIB, '--reliable-bytes', 2 * MIB,
                   '--protocol', 'parlor.a', '--protocol', 'parlor.b');
   url = `ws://127.0.0.1:${await host.port()}`;
-  pages = await startPages();
+  pages = await servePage('chromium_page.js');
   browser = await startBrowser();
   page = await browser.newPage();
   page.setDefaultTimeout(20_000);
-  await page.goto(origin());
+  await page.goto(pages.origin);
 });
 
 after(async () => {
@@ -212,7 +167,7 @@ describe('Chromium: closes', () => {
 
   test('a page that reloads, and one that is closed, go away', async () => {
     const own = await browser.newPage();
-    await own.goto(origin());
+    await own.goto(pages.origin);
     for (const leave of [() => own.reload(), () => own.close()]) {
       const target = fresh();
       await own.evaluate(async (url) => {
@@ -238,7 +193,7 @@ describe('Chromium: the handshake', () => {
     }, url + target);
     assert.deepEqual(chosen, { protocol: 'parlor.b', extensions: '' });
     await host.line(
-      new RegExp(`^open \\d+ ${target} parlor\\.b ${origin()}$`));
+      new RegExp(`^open \\d+ ${target} parlor\\.b ${pages.origin}$`));
   });
 
   for (const where of ['/refuse/403', '/refuse/409', '/refuse/429']) {
@@ -265,7 +220,7 @@ describe('Chromium: the handshake', () => {
 
     const context = await browser.newContext({ ignoreHTTPSErrors: true });
     const own = await context.newPage();
-    await own.goto(origin());
+    await own.goto(pages.origin);
     const [good, closed] = await own.evaluate(async (url) => {
       const link = await new PageSocket(url).opened;
       const good = await echoes(link, 65536);
