@@ -60,16 +60,22 @@ const shortened = (entry) => String(entry).slice(0, 100);
 const programs = new Set();
 after(() => Promise.all([...programs].map((program) => program.end())));
 
-// One of our programs. Its standard input is its leash: it ends with it.
+// One of our programs. It ends when its standard input does, or as its class
+// has it; and with us, however we end. What it says on standard error is shown
+// when it does not end well.
 class Program {
+  errors = '';
   #child;
   #exit;
 
   constructor(name, ...options) {
     programs.add(this);
     this.lines = new Record();
-    this.#child = spawn(path.join(process.env.PARLOR_BIN, name), options.map(String),
-                        { stdio: ['pipe', 'pipe', 'inherit'] });
+    const file = path.join(process.env.PARLOR_BIN, name);
+    this.#child = spawn(
+      'setpriv', ['--pdeathsig', 'KILL', '--', file, ...options.map(String)],
+      { stdio: 'pipe' });
+    this.#child.stderr.on('data', (data) => this.errors += data);
     createInterface({ input: this.#child.stdout })
       .on('line', (line) => this.lines.add(line));
     // One that is gone already does not read what it is told.
@@ -78,6 +84,7 @@ class Program {
       this.#child.on('error', reject);
       this.#child.on('close', (code, signal) => {
         programs.delete(this);
+        if (code !== 0) process.stderr.write(this.errors);
         this.lines.end(`${name} ended (${signal ?? code})`);
         resolve(signal ?? code);
       });
@@ -91,6 +98,15 @@ class Program {
 
   tell(order) {
     this.#child.stdin.write(`${order}\n`);
+  }
+
+  kill(signal) {
+    this.#child.kill(signal);
+  }
+
+  // Its exit code, or the signal that ended it, once it is over.
+  get exit() {
+    return this.#exit;
   }
 
   // Ends it; its exit code.
@@ -214,4 +230,4 @@ function words(size) {
 const CODES = [1000, 1001, 1002, 1003, 1007, 1008, 1009, 1010, 1011, 1012,
                1013, 1014, 3000, 3999, 4000, 4001, 4999];
 
-module.exports = { CODES, Client, Host, Peer, Record, pattern, words };
+module.exports = { CODES, Client, Host, Peer, Program, Record, pattern, words };
