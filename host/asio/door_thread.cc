@@ -14,19 +14,14 @@
 #include "parlor/transports/net_loop.h"
 
 namespace parlor::host {
-namespace {
-
-Door::Post PostTo(NetLoop& loop) {
-  return [&loop](std::function<void()> task) { loop.Post(std::move(task)); };
-}
-
-}  // namespace
 
 DoorThread::DoorThread(NetLoop* loop, const Options& options, Entropy& entropy)
     : loop_(loop != nullptr ? *loop : own_loop_.emplace()),
-      door_(loop_.internal(), PostTo(loop_), options.shard, options.stream,
-            entropy),
-      inbox_(std::make_shared<Inbox>(door_, PostTo(loop_))) {}
+      waker_(loop_.internal(), [this] { door_.OnWake(); }),
+      door_(
+          loop_.internal(), [this] { waker_.Wake(); }, options.shard,
+          options.stream, entropy),
+      inbox_(std::make_shared<Inbox>(door_, loop_)) {}
 
 DoorThread::~DoorThread() {
   Join();

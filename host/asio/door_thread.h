@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "asio/inbox.h"
+#include "asio/waker.h"
 #include "logic/door.h"
 #include "logic/handover.h"
 #include "parlor/close_reason.h"
@@ -51,6 +52,7 @@ class DoorThread {
  private:
   std::optional<NetLoop> own_loop_;
   NetLoop& loop_;
+  net_internal::Waker waker_;  // of door_'s pipes
   Door door_;
   std::shared_ptr<Inbox> inbox_;
   std::thread thread_;

@@ -32,7 +32,7 @@ std::unique_ptr<Connection> Inbox::Open(PipePump& client,
 void Inbox::PutLocked(std::unique_ptr<Connection> connection,
                       const Hello& hello) {
   arrivals_.push_back({std::move(connection), hello});
-  post_([inbox = shared_from_this()] { inbox->Deliver(); });
+  loop_->Post([inbox = shared_from_this()] { inbox->Deliver(); });
 }
 
 // One for each Put; on the door's thread.
@@ -49,7 +49,6 @@ void Inbox::Shut() {
   std::deque<Arrival> dropped;
   const std::lock_guard lock(mutex_);
   door_ = nullptr;
-  post_ = nullptr;
   dropped.swap(arrivals_);
 }
 

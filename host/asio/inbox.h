@@ -4,7 +4,6 @@
 #define PARLOR_HOST_ASIO_INBOX_H_
 
 #include <deque>
-#include <functional>
 #include <memory>
 #include <mutex>
 
@@ -12,13 +11,14 @@
 #include "parlor/connection.h"
 #include "parlor/connector.h"
 #include "parlor/transports/memory_pipe.h"
+#include "parlor/transports/net_loop.h"
 
 namespace parlor::host {
 
 class Inbox : public std::enable_shared_from_this<Inbox> {
  public:
-  // Both until Shut.
-  Inbox(Door& door, Door::Post post) : door_(&door), post_(std::move(post)) {}
+  // `door` lives on `loop`; both until Shut.
+  Inbox(Door& door, NetLoop& loop) : door_(&door), loop_(&loop) {}
 
   // Any thread: to be attached in a turn of the door's loop. Not after Shut.
   void Put(std::unique_ptr<Connection> connection, const Hello& hello);
@@ -42,7 +42,7 @@ class Inbox : public std::enable_shared_from_this<Inbox> {
 
   std::mutex mutex_;
   Door* door_;  // null: shut
-  Door::Post post_;
+  NetLoop* loop_;
   // Here and not in the tasks: what lives on the door's loop and pump has to
   // die before them, and a task may wait in the loop until its end.
   std::deque<Arrival> arrivals_;

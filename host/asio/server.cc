@@ -327,10 +327,18 @@ void AsioServer::End(CloseReason reason) {
 // --- Any thread
 
 void AsioServer::OnEnded() {
-  const std::lock_guard lock(ended_mutex_);
-  if (--left_ > 0) return;
-  ended_changed_.notify_all();
+  {
+    const std::lock_guard lock(ended_mutex_);
+    if (left_ > 1) {
+      --left_;
+      return;
+    }
+  }
+  // The last: nobody waits for it yet, and whoever logs may ask what it likes.
   Log(LogLevel::kInfo, "ended");
+  const std::lock_guard lock(ended_mutex_);
+  left_ = 0;
+  ended_changed_.notify_all();
 }
 
 void AsioServer::Drain() {

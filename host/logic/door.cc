@@ -59,8 +59,9 @@ class Door::Goner final : public ConnectionHandler {
   std::list<Goner>::iterator place_;
 };
 
-Door::Door(stream::StreamLoop& loop, Post post, const ShardOptions& options,
-           const StreamOptions& stream, Entropy& entropy)
+Door::Door(stream::StreamLoop& loop, std::function<void()> wake,
+           const ShardOptions& options, const StreamOptions& stream,
+           Entropy& entropy)
     : loop_(loop),
       stream_(stream),
       shard_(options, entropy),
@@ -68,8 +69,7 @@ Door::Door(stream::StreamLoop& loop, Post post, const ShardOptions& options,
       pumping_(*this),
       end_watch_(loop) {
   shard_.SetAlarmHook([this](TimePoint at) { alarm_.SetAlarm(at); });
-  pump_.SetWake(
-      [this, post = std::move(post)] { post([this] { pumping_.Pump(); }); });
+  pump_.SetWake(std::move(wake));
 }
 
 Door::~Door() = default;

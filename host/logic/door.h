@@ -1,8 +1,8 @@
 // Door: a shard on a loop. Takes what the front hands over and what is attached
 // in the process, and turns the shard's alarms and its pipes.
 //
-// One thread, that of its loop; what comes from others comes by `post`. It
-// knows neither sockets nor a clock, so that the simulator runs the same one.
+// One thread, that of its loop. It knows neither sockets nor a clock, so that
+// the simulator runs the same one.
 #ifndef PARLOR_HOST_LOGIC_DOOR_H_
 #define PARLOR_HOST_LOGIC_DOOR_H_
 
@@ -27,13 +27,12 @@ namespace parlor::host {
 
 class Door {
  public:
-  // Runs a task in a later turn of the loop; may be called from any thread.
-  using Post = std::function<void(std::function<void()>)>;
-
-  // `options` are valid. `loop` and `entropy` outlive the door; tasks that were
-  // posted do not run after its end.
-  Door(stream::StreamLoop& loop, Post post, const ShardOptions& options,
-       const StreamOptions& stream, Entropy& entropy);
+  // `options` are valid. `loop` and `entropy` outlive the door. `wake` asks for
+  // OnWake; it is called from any thread that has an end of a pipe to here, and
+  // must not call into the door.
+  Door(stream::StreamLoop& loop, std::function<void()> wake,
+       const ShardOptions& options, const StreamOptions& stream,
+       Entropy& entropy);
   // Cuts off whoever is connected.
   ~Door();
   Door(const Door&) = delete;
@@ -46,6 +45,10 @@ class Door {
   // In a turn of the loop: seats a connection that lives on it (or on pump()).
   // One that is not admitted is closed with CloseReason::kRefused.
   void Attach(std::unique_ptr<Connection> connection, const Hello& hello);
+
+  // In a later turn of the loop than `wake`, at least once for all the calls
+  // before it: the pipes have something.
+  void OnWake() { pumping_.Pump(); }
 
   // In a turn of the loop, once: closes everyone with `reason`. Whoever comes
   // later is refused with 503, or closed with `reason`. `ended` is called in a

@@ -107,8 +107,10 @@ class DoorTest : public testing::TestWithParam<NetTransport> {
     stream_.linger_ms = 2'000;
     door_ = std::make_unique<Door>(
         shard_loop_,
-        [this](std::function<void()> task) {
-          shard_loop_.Post(std::move(task));
+        [this] {
+          shard_loop_.Post([this] {
+            if (door_ != nullptr) door_->OnWake();
+          });
         },
         QuickRooms(), stream_, entropy_);
   }
