@@ -15,7 +15,7 @@ let strangers;  // whose it does not
 let host;
 let address;    // of the host
 let browser;
-let room = 0;   // each test has its own
+let rooms = 0;
 
 before(async () => {
   const scripts = ['lockstep_page.js', 'toy_game.js', 'watched_peer.js'];
@@ -40,29 +40,42 @@ async function openTab(origin = pages.origin) {
   return tab;
 }
 
-// A tab whose `peer` waits in the lobby, or plays already.
-async function join(address, players) {
-  const tab = await openTab();
-  await tab.evaluate(async ([url, code, frames]) => {
-    globalThis.peer = new WatchedPeer(url, code, frames);
-    await peer.until(() => peer.seat >= 0);
-  }, [`ws://${address}/room/${room}?players=${players}`, CODE, FRAMES]);
-  return tab;
-}
+// A room of a test's own, and the ways into it.
+class Room {
+  #number = ++rooms;
 
-function joinNatively(address, players) {
-  return new ToyPeer(`ws://${address}`, '--room', room, '--players', players,
-                     '--access', `invite.${CODE}`, '--frames', FRAMES);
+  constructor(players) {
+    this.players = players;
+  }
+
+  // A tab whose `peer` waits in the lobby, or plays already.
+  async join(from = address) {
+    const tab = await openTab();
+    await tab.evaluate(async ([url, code, frames]) => {
+      globalThis.peer = new WatchedPeer(url, code, frames);
+      await peer.until(() => peer.seat >= 0);
+    }, [`ws://${from}/room/${this.#number}?players=${this.players}`, CODE,
+        FRAMES]);
+    return tab;
+  }
+
+  joinNatively() {
+    return new ToyPeer(`ws://${address}`, '--room', this.#number, '--players',
+                       this.players, '--access', `invite.${CODE}`,
+                       '--frames', FRAMES);
+  }
 }
 
 // What a tab's peer saw, when it has run all frames and heard the last HASH of
-// the others.
+// the others that are there.
 const played = (tab) => tab.evaluate(async (frames) => {
-  await peer.until(() => peer.frame === frames &&
-                         peer.heard(frames) === peer.match.players - 1);
+  await peer.until(
+    () => peer.frame === frames &&
+          peer.heard(frames) === peer.match.players - 1 - peer.lost.size);
   const { match, compared, desync, resumes, resends, stalls } = peer;
   return { match, compared, desync, resumes, resends, stalls,
-           states: peer.game.states, held: [...peer.held] };
+           states: peer.game.states, firstBotFrame: peer.game.firstBotFrame,
+           held: [...peer.held] };
 }, FRAMES);
 
 // The HASHes of the others, each with the own one of its frame.
@@ -91,13 +104,13 @@ async function leave(native, ...tabs) {
   assert.equal(await native.end(), 0);
 }
 
-describe('Chromium: a lockstep match', () => {
+describe('Chromium: a lockstep match', { concurrency: true }, () => {
   test('two tabs and a peer in C++ play the same', async () => {
-    ++room;
-    const first = await join(address, 4);
+    const room = new Room(4);
+    const first = await room.join();
     assert.equal(await first.evaluate(() => peer.start(3, 77)), true);
-    const second = await join(address, 4);
-    const native = joinNatively(address, 4);
+    const second = await room.join();
+    const native = room.joinNatively();
 
     const [one, two] = await Promise.all([played(first), played(second)]);
     const [, desync] = await native.line(/^played (\S+) \d+ 0$/);
@@ -120,12 +133,12 @@ describe('Chromium: a lockstep match', () => {
   });
 
   test('a tab that is cut off comes back, and they play the same', async () => {
-    ++room;
+    const room = new Room(3);
     const proxy = await Proxy.to(address);
-    const native = joinNatively(address, 3);
+    const native = room.joinNatively();
     await native.line(/^lobby 0 1$/);
-    const steady = await join(address, 3);
-    const shaky = await join(proxy.address, 3);
+    const steady = await room.join();
+    const shaky = await room.join(proxy.address);
 
     // Cut off in the middle, with messages lost both ways, and the first of its
     // tries too.
@@ -161,6 +174,24 @@ describe('Chromium: a lockstep match', () => {
     await leave(native, steady, shaky);
     proxy.close();
   });
+
+  test('a bot takes the seat of a tab that is closed', async () => {
+    const room = new Room(3);
+    const native = room.joinNatively();
+    await native.line(/^lobby 0 1$/);
+    const staying = await room.join();
+    const leaving = await room.join();
+    await leaving.evaluate(() => peer.until(() => peer.frame > 200));
+    await leaving.close();
+
+    const one = await played(staying);
+    await native.line(/^played -1 \d+ 0$/);
+    assert.deepEqual(one.states, await native.states(FRAMES));
+    assert.equal(one.desync, -1);
+    assert.ok(one.firstBotFrame > 200 && one.firstBotFrame < FRAMES);
+    await native.line(/^lost 4$/);
+    await leave(native, staying);
+  });
 });
 
 describe('Chromium: the way in', () => {
@@ -168,7 +199,6 @@ describe('Chromium: the way in', () => {
   // there is none.
   async function tryCode(origin, code) {
     const tab = await openTab(origin);
-    ++room;
     const answers = await tab.evaluate(async ([address, room, code]) => {
       const checked = await signIn(`http://${address}`, code)
         .catch((error) => error.name);
@@ -182,7 +212,7 @@ describe('Chromium: the way in', () => {
       });
       peer.leave();
       return { checked, joined };
-    }, [address, room, code]);
+    }, [address, ++rooms, code]);
     await tab.close();
     return answers;
   }

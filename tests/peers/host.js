@@ -27,7 +27,7 @@ class ParlorHost extends Program {
 // Our own peer, with a ToyGame.
 class ToyPeer extends Program {
   constructor(url, ...options) {
-    super('toy_peer', url, ...options);
+    super('toy_peer', url, '--seconds', 200, ...options);
   }
 
   // Its states before frames 0 to `frames`, in hexadecimal.

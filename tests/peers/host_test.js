@@ -106,6 +106,26 @@ describe('parlor-host and ws: refusals', () => {
     });
   }
 
+  // Each has all that is wrong with those below it, too.
+  const faults = [
+    ['the path', 404, { room: 1000 }],
+    ['the version', 426, { protocolVersion: 8 }],
+    ['the players', 400, { players: 5 }],
+    ['the protocol', 400, { protocols: ['chat'] }],
+    ['the origin', 403, { origin: 'https://other.example' }],
+    ['the code', 403, { protocols: ['fizlet-rooms'] }],
+  ];
+  faults.forEach(([what, status], i) => {
+    test(`${what} is looked at before what follows: ${status}`, async () => {
+      const { room = 0, players = 2, protocols = ACCESS, ...options } =
+        Object.assign({}, ...faults.slice(i).map(([, , fault]) => fault)
+          .reverse());
+      const got =
+        await refusal(`/room/${room}?players=${players}`, protocols, options);
+      assert.equal(got.status, status);
+    });
+  });
+
   test('another size is 409, and the room goes on', async () => {
     const path = `/room/${fresh()}?players=`;
     const peer = await open(path + 2);
@@ -289,8 +309,9 @@ describe('parlor-host: the end', () => {
 
     await drain(draining, to);
     assert.equal((await health(to)).ok, false);
-    assert.equal(
-      (await refusal('/room/1?players=2', ACCESS, {}, to)).status, 503);
+    for (const room of ['/room/1?players=2', '/room/1000000', '/room/x']) {
+      assert.equal((await refusal(room, ACCESS, {}, to)).status, 503);
+    }
 
     one.socket.terminate();
     assert.deepEqual(await hear(two), [AWAY, 0, 2, 0, 0, 0]);

@@ -13,6 +13,7 @@ function mix(state, word) {
 
 class ToyGame {
   states = [];
+  firstBotFrame;
   #state = 0n;
   #seat = 0;
 
@@ -29,6 +30,7 @@ class ToyGame {
   }
 
   step(frame, words, bots) {
+    if (bots.length > 0) this.firstBotFrame ??= frame;
     const mask = bots.reduce((bits, seat) => bits | (1 << seat), 0) >>> 0;
     for (const word of [frame, ...words, mask]) {
       this.#state = mix(this.#state, word);
