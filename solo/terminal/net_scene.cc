@@ -17,6 +17,8 @@ using lockstep::PeerState;
 // network's, and pass before anybody has read it.
 constexpr Duration kWaitingAfter = 500 * kMillisecond;
 constexpr Duration kLeftNews = 3'000 * kMillisecond;
+// In a lobby nothing is in a hurry, and a laptop may wait there for long.
+constexpr Duration kLobbyTurnEvery = 10 * kMillisecond;
 // How long the others may take to hear that we leave.
 constexpr Duration kQuitMax = 1'000 * kMillisecond;
 
@@ -40,6 +42,7 @@ NetScene::NetScene(NetGame game)
 
 void NetScene::Turn(TimePoint now) {
   if (done_) return;
+  turned_ = now;
   if (quit_by_ || session_.failed()) {
     game_.link->Turn(now);
   } else {
@@ -53,8 +56,12 @@ void NetScene::Turn(TimePoint now) {
 
 TimePoint NetScene::next_turn() const {
   if (quit_by_) return std::min(game_.link->next_turn(), *quit_by_);
-  if (!session_.failed()) return session_.next_turn();
-  return session_.left() ? kNever : game_.link->next_turn();
+  if (session_.failed()) {
+    return session_.left() ? kNever : game_.link->next_turn();
+  }
+  const TimePoint next = session_.next_turn();
+  const bool waits = session_.peer().state() == PeerState::kLobby;
+  return waits ? std::max(next, turned_ + kLobbyTurnEvery) : next;
 }
 
 // Notes what changed, and since when.
@@ -82,7 +89,7 @@ void NetScene::Look(TimePoint now) {
     sight.waiting = peer.waiting_for();
   }
   if (session_.failed()) overlay_ = Overlay::kNone;  // the end is to be seen
-  if (sight == sight_) return;
+
   sight_ = sight;
   ++changes_;
 }

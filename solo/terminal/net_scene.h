@@ -76,6 +76,7 @@ class NetScene final : public Scene {
   Overlay overlay_ = Overlay::kNone;
   Sight sight_;
   std::uint64_t changes_ = 0;
+  TimePoint turned_{};
   std::uint32_t ran_ = 0;             // the frame at the last look
   TimePoint ran_at_{};                // when it was new
   TimePoint left_until_{};            // sight_.left is news

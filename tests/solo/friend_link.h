@@ -48,7 +48,9 @@ class FriendLink final : public Link, private Connector {
     pump_.Pump(now);
   }
   TimePoint next_turn() const override {
-    if (pump_.has_ready() || host_.pump.has_ready()) return TimePoint::min();
+    if (eager_ || pump_.has_ready() || host_.pump.has_ready()) {
+      return TimePoint::min();
+    }
     return std::min({pump_.next_alarm(), host_.pump.next_alarm(),
                      host_.shard.next_alarm()});
   }
@@ -59,6 +61,8 @@ class FriendLink final : public Link, private Connector {
     connection_->Abort();
   }
   void Refuse(std::uint16_t refusal) { refusal_ = refusal; }
+  // Wants to be turned always, as if others talked without a pause.
+  void SetEager() { eager_ = true; }
 
  private:
   std::unique_ptr<Connection> Connect(TimePoint now, const Hello& hello,
@@ -79,6 +83,7 @@ class FriendLink final : public Link, private Connector {
   host::LocalConnector local_;
   Connection* connection_ = nullptr;
   std::uint16_t refusal_ = 0;
+  bool eager_ = false;
 };
 
 }  // namespace parlor::solo

@@ -49,7 +49,7 @@ class NetSceneTest : public ::testing::Test {
   // in the terminal does.
   void Add() {
     scenes_.push_back(std::make_unique<NetScene>(Game(scenes_.empty())));
-    Run(5);
+    Run(25);
   }
   void Run(int milliseconds) {
     for (int i = 0; i < milliseconds; ++i) {
@@ -98,9 +98,23 @@ TEST_F(NetSceneTest, TheLobbyShowsWhoIsThere) {
 TEST_F(NetSceneTest, NothingIsDrawnWhereNothingChanges) {
   Add();
   Add();
+  for (FriendLink* link : links_) link->SetEager();
   const std::uint64_t before = scene(0).version();
   Run(5'000);
   EXPECT_EQ(scene(0).version(), before);
+}
+
+TEST_F(NetSceneTest, ALobbyIsTurnedAHundredTimesASecondAtMost) {
+  Add();
+  Add();
+  links_[0]->SetEager();
+  scene(0).Turn(now_);
+  EXPECT_EQ(scene(0).next_turn(), now_ + 10 * kMillisecond);
+  Type(0, Key::kReady);
+  Run(100);
+  ASSERT_TRUE(scene(0).began());
+  scene(0).Turn(now_);
+  EXPECT_LE(scene(0).next_turn(), now_);
 }
 
 TEST_F(NetSceneTest, EnterOfTheFirstSeatStarts) {
@@ -124,11 +138,13 @@ TEST_F(NetSceneTest, EnterOfTheFirstSeatStarts) {
 TEST_F(NetSceneTest, AMenuCoversWhatGoesOn) {
   Start(2);
   const std::uint32_t before = frame(0);
-  Type(1, Key::kPause);
-  EXPECT_EQ(view(1).overlay, Overlay::kPaused);
-  // In the countdown a heading can be chosen at will, but not under a menu.
+  // In the countdown a heading can be chosen at will, but not under a menu, and
+  // what was typed right before it is forgotten.
   const cycles::Heading heading = view(0).state->cycles[1].heading;
   const bool up = heading == cycles::Heading::kUp;
+  Type(1, up ? Key::kDown : Key::kUp);
+  Type(1, Key::kPause);
+  EXPECT_EQ(view(1).overlay, Overlay::kPaused);
   Type(1, up ? Key::kDown : Key::kUp);
   scene(1).OnHidden(now_);
   Run(1'000);
@@ -161,7 +177,7 @@ TEST_F(NetSceneTest, WhoQuitsIsAskedAndLeavesInOrder) {
   Type(1, Key::kQuit);
   Type(1, Key::kQuit);
   EXPECT_TRUE(view(1).leaving);
-  Run(5);
+  Run(25);
   EXPECT_TRUE(scene(1).done());
   EXPECT_EQ(scene(1).exit_code(), kExitOk);
   EXPECT_EQ(scene(1).last_words(), "Again: join\n");
@@ -222,7 +238,7 @@ TEST_F(NetSceneTest, TriesThatRunOutEndIt) {
   Type(1, Key::kUp);
   EXPECT_FALSE(view(1).leaving);
   Type(1, Key::kQuit);
-  Run(5);
+  Run(25);
   EXPECT_TRUE(scene(1).done());
   EXPECT_EQ(scene(1).exit_code(), kExitFailed);
   EXPECT_EQ(scene(1).last_words(),
@@ -232,10 +248,10 @@ TEST_F(NetSceneTest, TriesThatRunOutEndIt) {
 TEST_F(NetSceneTest, AHostThatLeavesEndsItAtOnce) {
   Start(2);
   host_.shard.EndAll(CloseReason::kHostLeft);
-  Run(5);
+  Run(25);
   EXPECT_EQ(view(1).net->end, "the host left");
   Type(1, Key::kReady);
-  Run(5);
+  Run(25);
   EXPECT_TRUE(scene(1).done());
   EXPECT_EQ(scene(1).last_words(), "parlor-solo: the host left\n");
 }
@@ -244,7 +260,7 @@ TEST_F(NetSceneTest, AHostThatLeavesTheLobbyEndsTheWait) {
   Add();
   Add();
   host_.shard.EndAll(CloseReason::kHostLeft);
-  Run(5);
+  Run(25);
   EXPECT_TRUE(scene(1).done());
   EXPECT_EQ(scene(1).exit_code(), kExitFailed);
   EXPECT_EQ(scene(1).last_words(), "parlor-solo: the host left\n");
@@ -253,14 +269,14 @@ TEST_F(NetSceneTest, AHostThatLeavesTheLobbyEndsTheWait) {
 TEST_F(NetSceneTest, LeavingALobbyAsksWhereOthersWait) {
   Add();
   Type(0, Key::kQuit);
-  Run(5);
+  Run(25);
   EXPECT_TRUE(scene(0).done()) << "alone: no question";
   scenes_.clear();
   Add();
   Add();
   Type(1, Key::kQuit);
   EXPECT_TRUE(view(1).leaving) << "a guest: no question";
-  Run(5);
+  Run(25);
   EXPECT_EQ(view(0).lobby->seated, 1);
   stopped_ = 1;
   Add();
@@ -279,7 +295,7 @@ TEST_F(NetSceneTest, ARefusalEndsItInWords) {
   links_.back()->Refuse(403);
   scenes_.push_back(std::make_unique<NetScene>(std::move(game)));
   EXPECT_FALSE(view(0).lobby->connected);
-  Run(5);
+  Run(25);
   EXPECT_TRUE(scene(0).done());
   EXPECT_EQ(scene(0).exit_code(), kExitFailed);
   EXPECT_EQ(scene(0).last_words(),
@@ -345,7 +361,7 @@ TEST_F(SoloSceneTest, GoesBackFromTheLobbyToItsPause) {
   EXPECT_TRUE(solo_->view().lobby->over_solo);
   EXPECT_EQ(host_.shard.rooms(), 1u);
   Type(Key::kQuit);
-  Turn(5);
+  Turn(25);
   EXPECT_EQ(host_.shard.rooms(), 0u);
   ASSERT_FALSE(solo_->view().lobby.has_value());
   EXPECT_EQ(solo_->view().overlay, Overlay::kPaused);
@@ -360,9 +376,9 @@ TEST_F(SoloSceneTest, PlaysTheNextMatchWithFriends) {
   Play(Seeded());
   Type(Key::kPause);
   Type(Key::kOpen);
-  Turn(5);
+  Turn(25);
   scenes_.push_back(std::make_unique<NetScene>(Game(false)));
-  Turn(5);
+  Turn(25);
   EXPECT_EQ(solo_->view().lobby->seated, 2);
   const std::uint64_t before = solo_->version();
   Type(Key::kReady);
@@ -376,7 +392,7 @@ TEST_F(SoloSceneTest, PlaysTheNextMatchWithFriends) {
   EXPECT_FALSE(solo_->done());
   Type(Key::kQuit);
   Type(Key::kQuit);
-  Turn(5);
+  Turn(25);
   EXPECT_TRUE(solo_->done());
   EXPECT_EQ(solo_->exit_code(), kExitOk);
   EXPECT_THAT(solo_->last_words(), HasSubstr("Again: listen"));
@@ -399,9 +415,9 @@ TEST_F(SoloSceneTest, SaysWhyALobbyEndedByItself) {
   Play(Seeded());
   Type(Key::kPause);
   Type(Key::kOpen);
-  Turn(5);
+  Turn(25);
   host_.shard.EndAll(CloseReason::kRoomNotFilled);
-  Turn(5);
+  Turn(25);
   EXPECT_FALSE(solo_->view().lobby.has_value());
   EXPECT_THAT(solo_->view().warning, HasSubstr("was not filled in time"));
   EXPECT_FALSE(solo_->done());
@@ -411,9 +427,9 @@ TEST_F(SoloSceneTest, ToldToEndInTheLobbyItEnds) {
   Play(Seeded());
   Type(Key::kPause);
   Type(Key::kOpen);
-  Turn(5);
+  Turn(25);
   solo_->Quit(now_);
-  Turn(5);
+  Turn(25);
   EXPECT_TRUE(solo_->done());
   EXPECT_EQ(host_.shard.rooms(), 0u);
 }
@@ -427,18 +443,18 @@ TEST_F(SoloSceneTest, RecordsTheMatchWithFriendsBesideItsOwn) {
   Play(options);
   Type(Key::kPause);
   Type(Key::kOpen);
-  Turn(5);
+  Turn(25);
   EXPECT_TRUE(std::ifstream(second).good()) << "claimed";
   Type(Key::kQuit);
-  Turn(5);
+  Turn(25);
   EXPECT_FALSE(std::ifstream(second).good()) << "nothing was played";
   Type(Key::kOpen);
-  Turn(5);
+  Turn(25);
   Type(Key::kReady);
   Turn(500);
   Type(Key::kQuit);
   Type(Key::kQuit);
-  Turn(5);
+  Turn(25);
   EXPECT_EQ(solo_->exit_code(), kExitOk);
   solo_.reset();
   for (const std::string& file : {options.record, second}) {
