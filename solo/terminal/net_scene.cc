@@ -89,7 +89,7 @@ void NetScene::Look(TimePoint now) {
     sight.waiting = peer.waiting_for();
   }
   if (session_.failed()) overlay_ = Overlay::kNone;  // the end is to be seen
-
+  if (sight == sight_) return;
   sight_ = sight;
   ++changes_;
 }
