@@ -31,6 +31,8 @@
 #include "stream/byte_stream.h"
 #include "stream/http_head.h"
 #include "stream/tcp_handshake.h"
+#include "stream/tls_stream.h"
+#include "support/local_tls.h"
 #include "support/memory_stream.h"
 #include "support/raw_client.h"
 #include "support/seed.h"
@@ -812,7 +814,7 @@ Request RoomRequest(std::string_view target) {
 
 // With all that came behind the request: in the same read, and later.
 TEST_F(FrontTest, HandsOverWhoIsLetIn) {
-  const std::string frames("\x82\x8c\0\0\0\0frame of 12 bytes\xff\n\n", 27);
+  const std::string frames("\x82\x8c\0\0\0\0frame of 12 bytes\xff\n\n", 26);
   const std::string http =
       Join("/room/3?players=2&x=y", ", resume.1f") + frames;
   const std::string tcp = TcpHello(RoomRequest("/room/3?players=2")) + frames;
@@ -857,6 +859,30 @@ TEST_F(FrontTest, HandsOverBehindOtherRequests) {
   EXPECT_EQ(TextOf(handovers_[0].unread), "x");
   EXPECT_EQ(client->heard(),
             kHealthy + Json("200 OK", R"({"ok":true,"players":4})"));
+}
+
+// Below, a record of TLS may hold more than one turn of the front reads.
+TEST_F(FrontTest, SpeaksTheSameOverTls) {
+  const test::LocalTls& tls = test::SharedLocalTls();
+  test::MemoryStreamPair pair =
+      test::MakeMemoryStreams(executor_, client_loop_, loop_, memory_);
+  loop_.Post([&] {
+    front_->OnAccept(stream::MakeTlsServerStream(loop_, std::move(pair.second),
+                                                 tls.server.context()),
+                     "192.0.2.1", NetTransport::kWebSocket);
+  });
+  RawClient client(stream::MakeTlsClientStream(
+      client_loop_, std::move(pair.first), tls.client.context(), "127.0.0.1"));
+  Run();
+  const std::string behind(10'000, 'x');
+  client.Say(HeadOf(stream::kHttpHeadBytesMax) + kHealth +
+             Join("/room/3?players=2") + behind);
+  Run();
+  EXPECT_EQ(client.heard(), kHealthy + kHealthy);
+  ASSERT_THAT(handovers_, SizeIs(1));
+  const auto stream = handovers_[0].stream->Unpark(shard_loop_);
+  Run();
+  EXPECT_EQ(TextOf(handovers_[0].unread) + ReadAll(*stream), behind);
 }
 
 // The room's answer must not overtake those that are still to be taken.
@@ -927,7 +953,7 @@ TEST_F(FrontTest, WhileDrainingOnlyResumesPass) {
       Json("503 Service Unavailable",
            R"({"ok":false,"rooms":3,"players":7,"uptime":99})");
   EXPECT_EQ(Ask(kHealth), down);
-  EXPECT_EQ(Ask(Http("HEAD /healthz")), down.substr(0, down.find("{")));
+  EXPECT_EQ(Ask(Http("HEAD /healthz")), down.substr(0, down.find('{')));
   EXPECT_EQ(Ask(Join("/room/3?players=2")), Last("503 Service Unavailable"));
   // Before anything else is looked at.
   EXPECT_EQ(Ask(Http("POST /room/10")), Last("503 Service Unavailable"));

@@ -58,7 +58,7 @@ Outcome Read(std::optional<std::uint64_t> length, std::string_view wire,
 // The outcome of the whole in one piece, which is that of every other cut.
 Outcome ReadAllCuts(std::optional<std::uint64_t> length, std::string_view wire,
                     std::size_t bytes_max = kMax) {
-  const Outcome whole = Read(length, wire, wire.size(), bytes_max);
+  Outcome whole = Read(length, wire, wire.size(), bytes_max);
   for (std::size_t cut = 0; cut < wire.size() + 2; ++cut) {
     EXPECT_EQ(Read(length, wire, cut, bytes_max), whole) << "cut at " << cut;
   }

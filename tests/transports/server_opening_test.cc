@@ -34,10 +34,10 @@
 namespace parlor::stream {
 namespace {
 
+using test::RawClient;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
-using test::RawClient;
 
 constexpr std::string_view kHead =
     "GET /room/3?players=2 HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\n"
