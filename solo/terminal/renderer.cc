@@ -158,6 +158,9 @@ void DrawKeys(const View& view, Canvas& canvas) {
   if (view.leaving) return DrawCentered(y, "Leaving", kFaintStyle, canvas);
   if (view.replay) return DrawReplayKeys(view, canvas);
   const int width = canvas.width();
+  if (view.net && !view.net->end.empty()) {
+    return DrawCentered(y, "Q quits", kFaintStyle, canvas);
+  }
   if (view.net) {
     const std::string news = NetText(*view.net, view.own_seat);
     if (!news.empty()) {

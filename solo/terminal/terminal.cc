@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "clock.h"
@@ -124,8 +125,10 @@ struct Ending {
   std::string words;
 };
 
-std::string Complaint(const absl::Status& status) {
-  return "parlor-solo: " + Printable(StatusText(status)) + "\n";
+std::string Complaint(const absl::Status& status, std::string_view flag = "") {
+  std::string out = "parlor-solo: ";
+  out.append(flag).append(Printable(StatusText(status))).append("\n");
+  return out;
 }
 
 // The arena of a match with others has to fit the windows of those who will
@@ -169,7 +172,12 @@ Ending Show(Options options, std::optional<ReplayPlayer> replay) {
     if (!options.size_given) options.game.size = SizeFor(options, **screen);
     scene = MakeScene(options, entropy);
   }
-  if (!scene.ok()) return {kExitFailed, 0, Complaint(scene.status())};
+  if (!scene.ok()) {
+    const bool refused = absl::IsInvalidArgument(scene.status());
+    return {
+        refused ? kExitRefused : kExitFailed, 0,
+        Complaint(scene.status(), options.listen ? "--listen: " : "--join: ")};
+  }
   Loop(**screen, signals, **scene).Run();
   return {(*scene)->exit_code(), signals.end(), (*scene)->last_words()};
 }

@@ -90,6 +90,7 @@ std::string NetText(const NetView& net, int own_seat) {
     const std::string_view rest = std::popcount(mask) == 1 ? one : many;
     return absl::StrCat(Names(mask, own_seat), std::string(rest));
   };
+  if (!net.end.empty()) return "";
   if (net.away != 0) {
     return say(net.away, " is reconnecting", " are reconnecting");
   }

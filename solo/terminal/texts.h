@@ -25,7 +25,8 @@ std::string RoundText(const cycles::State& state, int own_seat);
 // "You win the match!", "You and Ada share the match".
 std::string MatchText(const cycles::State& state, int own_seat);
 
-// "Ada is reconnecting", "Bix left, a bot plays on", or "".
+// "Ada is reconnecting", "Bix left, a bot plays on", or "": nothing is worth a
+// word, or all of it is over.
 std::string NetText(const NetView& net, int own_seat);
 
 // "Waiting for Ada and Bix".

@@ -124,6 +124,9 @@ await_end 0
 start 80 24 "$(typed "parlor-solo --join 'ws://127.0.0.1:1/room/0?players=2'")"
 await 'the room cannot be reached'
 await_end 1
+start 80 24 "$(typed "parlor-solo --join 'ws://:1/room/0?players=2'")"
+await '^parlor-solo: --join: '
+await_end 2
 
 echo "one leaves, another is cut off: bots play on; a signal ends it for all"
 listen 100 30 --players 4 --hold 2
@@ -162,7 +165,12 @@ await 'reconnecting, try [1-6] of 6'
 quit_twice
 await_end 0
 
-echo "a game against bots, opened to friends from its pause"
+echo "a game against bots, opened to friends from its pause, on any port"
+start 100 30 "$(typed "parlor-solo --listen")"
+await 'Friends join with|--listen: cannot listen on .* port 7777'
+start_beside 100 30 "$(typed "parlor-solo --listen 7777")"
+await '--listen: cannot listen on .* port 7777'
+await_end 1
 start 100 30 "$(typed "parlor-solo --players 4 --size 24x24 --level hard")"
 host=$terminal
 await 'Round 1 of'
@@ -171,6 +179,7 @@ await 'O opens it to friends'
 keys o
 await 'Friends join with'
 wants "$work/screen" 'level hard   size 24x24'
+! grep -q ':7777/' "$work/screen" || fail "a port that is taken"
 keys Q
 await 'Paused'
 keys p

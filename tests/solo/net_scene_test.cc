@@ -289,6 +289,20 @@ TEST_F(NetSceneTest, LeavingALobbyAsksWhereOthersWait) {
   EXPECT_TRUE(view(0).leaving);
 }
 
+TEST_F(NetSceneTest, AJoinCanBeCancelled) {
+  scenes_.push_back(std::make_unique<NetScene>(Game(false)));
+  scene(0).Turn(now_);
+  ASSERT_EQ(scene(0).session().peer().state(),
+            lockstep::PeerState::kConnecting);
+  Type(0, Key::kReady);
+  Type(0, Key::kQuit);
+  Run(25);
+  EXPECT_TRUE(scene(0).done());
+  EXPECT_EQ(scene(0).exit_code(), kExitOk);
+  EXPECT_EQ(scene(0).last_words(), "Again: join\n");
+  EXPECT_EQ(host_.shard.rooms(), 0u);
+}
+
 TEST_F(NetSceneTest, ARefusalEndsItInWords) {
   NetGame game = Game(false);
   game.session.hello.access = "invite.WRONGWRONG";

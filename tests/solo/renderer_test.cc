@@ -496,7 +496,7 @@ TEST(Net, WhatTheMatchStandsStillFor) {
   │                                          │
   │ Q quits                                  │
   └──────────────────────────────────────────┘
-              Bix is reconnecting
+                    Q quits
 )");
 }
 
