@@ -224,9 +224,9 @@ void Step(State& state, std::span<const std::uint32_t> inputs,
           std::uint32_t bots);
 
 // For a bot that plays over a network: the word that `seat` says now, to be
-// used state.delay frames later, for the moves that a bot in its place would
-// make then, as far as that can be seen from here. Asks for the next round and
-// the next match too.
+// used state.delay frames later, for the move that a bot in its place would
+// make then, as far as that can be seen from here; with a delay of 2 it still
+// plays as well as the bots. It asks for the next match too.
 std::uint32_t BotWord(const State& state, int seat);
 
 // XXH3 over the bytes of the state, the unused rest of the grid left out; and

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <ostream>
 #include <set>
 #include <string>
@@ -845,6 +846,44 @@ INSTANTIATE_TEST_SUITE_P(PlayersAndSize, CyclesStrength,
                                   "Size" +
                                   std::to_string(std::get<1>(row.param));
                          });
+
+// A match of four in which seat 0 says its words `delay` frames ahead, until
+// its table has gone again or stood for a minute.
+State PlayByWords(std::uint32_t seed, int delay) {
+  State state =
+      Start({.players = 4, .level = Level::kNormal, .size = 0}, seed, delay);
+  std::deque<std::uint32_t> said(static_cast<std::size_t>(delay), 0);
+  State table = state;
+  for (int over = 0; state.matches == 0 && over < 60 * kFramesPerSecond;) {
+    said.push_back(BotWord(state, 0));
+    Step(state, std::span(&said.front(), 1), 0);
+    said.pop_front();
+    if (state.phase != Phase::kMatchOver) continue;
+    ++over;
+    table = state;
+  }
+  EXPECT_EQ(state.matches, 1);
+  return table;
+}
+
+class CyclesBotWord : public testing::TestWithParam<int> {};
+
+// It has the reflexes of a player, and is still as good as one of them.
+TEST_P(CyclesBotWord, PlaysAsTheBotsDo) {
+  int own = 0;
+  int all = 0;
+  for (std::uint32_t seed = 1; seed <= 12; ++seed) {
+    const State state = PlayByWords(seed, GetParam());
+    own += state.cycles[0].score;
+    for (const Cycle& cycle : state.cycles) all += cycle.score;
+  }
+  std::printf("score %d of %d\n", own, all);
+  // Each of four bots has a quarter; one that says nothing gets nothing.
+  EXPECT_GT(5 * own, all);
+}
+
+INSTANTIATE_TEST_SUITE_P(Delay, CyclesBotWord, testing::Values(1, 2),
+                         testing::PrintToStringParamName());
 
 // What holds in every state that Step can reach.
 void CheckInvariants(const State& state) {

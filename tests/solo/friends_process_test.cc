@@ -2,11 +2,13 @@
 // join, and something happens to one of them. All matches run at once, at the
 // game's pace; the tests below look at what each of them printed.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <array>
 #include <chrono>
 #include <csignal>
 #include <cstdint>
+#include <cstdio>
 #include <memory>
 #include <optional>
 #include <string>
@@ -48,11 +50,14 @@ class MatchOfThree {
   ChildProcess& operator[](std::size_t seat) { return *process_[seat]; }
 
   // By `port`, when it is not the listener's. Seats are taken in this order.
-  void Join(std::size_t seat, std::uint16_t port = 0) {
+  void Join(std::size_t seat, std::uint16_t port = 0,
+            const std::vector<std::string>& more = {}) {
     if (port == 0) port = port_;
     std::string url = "ws://127.0.0.1:";
     url.append(std::to_string(port)).append("/room/0?players=3");
-    process_[seat] = Start({"--join", url, "--invite", code_});
+    std::vector<std::string> arguments = {"--join", url, "--invite", code_};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    process_[seat] = Start(arguments);
     if (seat < 2)
       process_[0]->Await("seated: " + std::to_string(seat + 1), kSoon);
   }
@@ -87,6 +92,12 @@ class MatchOfThree {
 
 using Match = std::unique_ptr<MatchOfThree>;
 
+// Of seat 2 in the match in which seat 1 is killed.
+std::string RecordPath() {
+  std::string path = ::testing::TempDir();
+  return path.append("/friends.").append(std::to_string(getpid()));
+}
+
 // What happens in each, told by its name.
 
 Match Undisturbed() {
@@ -115,7 +126,7 @@ Match SeatKilled() {
   auto match = std::make_unique<MatchOfThree>(
       kFrames, std::vector<std::string>{"--hold", "3"});
   match->Join(1);
-  match->Join(2);
+  match->Join(2, 0, {"--record", RecordPath()});
   match->AwaitStart();
   std::this_thread::sleep_for(seconds(5));
   (*match)[1].Signal(SIGKILL);
@@ -146,6 +157,16 @@ Match ListenerKilled() {
   return match;
 }
 
+// Runs the program to its end.
+int ExitOf(const std::vector<std::string>& arguments, std::string* said) {
+  std::vector<std::string> all = {PARLOR_SOLO, "--headless"};
+  all.insert(all.end(), arguments.begin(), arguments.end());
+  ChildProcess process(all);
+  const int code = process.AwaitEnd(kSoon).value_or(-1);
+  *said = process.output();
+  return code;
+}
+
 class FriendsProcessTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -165,6 +186,7 @@ class FriendsProcessTest : public ::testing::Test {
          {&undisturbed_, &cut_off_, &killed_, &quit_, &listener_killed_}) {
       match->reset();
     }
+    std::remove(RecordPath().c_str());
   }
 
   // Those seats played to the last frame, and to the same state.
@@ -235,6 +257,14 @@ TEST_F(FriendsProcessTest, ABotTakesTheSeatOfOneWhoDied) {
   }
 }
 
+TEST_F(FriendsProcessTest, ARecordingPlaysAgainWithItsBots) {
+  std::string said;
+  EXPECT_EQ(ExitOf({"--replay", RecordPath()}, &said), 0);
+  std::string wanted = "hash: ";
+  wanted.append((*killed_)[0].Find("hash: ").value_or("none"));
+  EXPECT_NE(said.find(wanted), std::string::npos) << said;
+}
+
 TEST_F(FriendsProcessTest, WhoQuitsLeavesAtOnceAndAListenerEndsItForAll) {
   MatchOfThree& match = *quit_;
   SCOPED_TRACE(match.Outputs());
@@ -270,16 +300,6 @@ TEST_F(FriendsProcessTest, AListenerThatDiedIsLookedForUntilTheTriesAreSpent) {
     EXPECT_GE(*ended - *lost, seconds(15));
     EXPECT_LT(*ended - *lost, seconds(25));
   }
-}
-
-// What joins that come to nothing say.
-int ExitOf(const std::vector<std::string>& arguments, std::string* said) {
-  std::vector<std::string> all = {PARLOR_SOLO, "--headless"};
-  all.insert(all.end(), arguments.begin(), arguments.end());
-  ChildProcess process(all);
-  const int code = process.AwaitEnd(kSoon).value_or(-1);
-  *said = process.output();
-  return code;
 }
 
 TEST(FriendsProcess, AJoinThatFailsIsOneLine) {
