@@ -1,11 +1,21 @@
 // What a server's options may be, and how it is said which one may not.
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 
+#include "parlor/close_reason.h"
+#include "parlor/connection.h"
+#include "parlor/entropy.h"
 #include "parlor/host/server.h"
-#include "support/status_matchers.h"
+#include "parlor/lockstep/room.h"
+#include "parlor/lockstep/wire.h"
+#include "parlor/time.h"
+#include "support/recording_connection.h"
 
 namespace parlor::test {
 namespace {
@@ -88,6 +98,36 @@ INSTANTIATE_TEST_SUITE_P(
             "server.stream.reliable_bytes_max: 40000 does not hold a resume "
             "into a room of 32 seats, which takes 40340"}),
     [](const auto& row) { return row.param.name; });
+
+// What the least of a lane is for: the longest answer to a resume into a room
+// of 8, where everyone has said more than is replayed.
+TEST(ReplayTest, TheLeastOfALaneIsWhatAResumeHears) {
+  SeededEntropy entropy(1);
+  lockstep::Room room(TimePoint(), 8, {}, entropy);
+  std::array<RecordingConnection, 8> seats;
+  for (RecordingConnection& seat : seats) room.Join(TimePoint(), seat);
+  const RecordingConnection::Entry welcome = seats[0].Take().back();
+  const std::uint32_t token =
+      lockstep::Decode(std::span(welcome.bytes).first<lockstep::kMessageSize>())
+          .value;
+  for (std::uint32_t frame = 1; frame <= 70; ++frame) {
+    const auto input =
+        lockstep::Encode({.kind = lockstep::Kind::kInput, .frame = frame});
+    for (RecordingConnection& seat : seats) {
+      room.OnMessage(TimePoint(), seat, MessageKind::kBinary, input);
+    }
+  }
+  for (std::size_t seat = 1; seat < 8; ++seat) {
+    room.OnClose(TimePoint(), seats[seat], close_code::kDropped);
+  }
+  RecordingConnection back;
+  room.Resume(TimePoint(), back, lockstep::TokenText(token));
+  std::size_t bytes = 0;
+  for (const RecordingConnection::Entry& entry : back.Take()) {
+    bytes += entry.bytes.size() + kMessageOverhead;
+  }
+  EXPECT_EQ(bytes, 9'140u);
+}
 
 }  // namespace
 }  // namespace parlor::test

@@ -437,6 +437,17 @@ TEST_P(ServerTest, SaysWhatCannotBe) {
                        HasSubstr("server.drain_ms")));
 }
 
+TEST_P(ServerTest, LetsTheNetworkInWhenItIsOpened) {
+  options.closed = true;
+  Start();
+  EXPECT_THAT(Hear(Join(3, 2), 1), ElementsAre("close 1006 "));
+  LockstepClient& own =
+      Join(*server->MakeConnector(pump), {.room = 3, .players = 2});
+  server->Open();
+  EXPECT_THAT(Hear(Join(3, 2), 2), ElementsAre("open", "WELCOME 1"));
+  EXPECT_THAT(Hear(own, 3), ElementsAre("open", "LOBBY 0 2 1", "WELCOME 0"));
+}
+
 TEST_P(ServerTest, ServesBelowItsBasePath) {
   options.base_path = "/games";
   Start();

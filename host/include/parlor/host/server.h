@@ -121,14 +121,14 @@ class Server {
   // Everyone has been closed, and every close was delivered or given up
   // (linger_ms): the destruction takes nothing from anybody.
   virtual bool stopped() const = 0;
-  // With threads: waits for that, at most `timeout`; answers stopped().
+  // With threads: waits for that, at most `timeout`. Answers stopped().
   virtual bool WaitStopped(Duration timeout) = 0;
 
   virtual ServerFigures figures() const = 0;
 
   // Without threads only. As NetLoop's: turns everything once, without waiting.
-  virtual std::size_t Poll(TimePoint now,
-                           std::size_t events_max = SIZE_MAX) = 0;
+  virtual std::size_t Poll(TimePoint now, std::size_t events_max) = 0;
+  std::size_t Poll(TimePoint now) { return Poll(now, SIZE_MAX); }
   virtual TimePoint next_alarm() const = 0;
 };
 
