@@ -153,6 +153,7 @@ class AsioServer final : public Server, private Front::Ports {
     return *doors_[room % doors_.size()];
   }
   absl::Status ListenOn(Port& port, std::uint16_t number);
+  void LogPort(const Port& port, const char* what);
   bool threaded() const { return options_.shards > 0; }
   void Log(LogLevel level, const std::string& line) const {
     if (log_) log_(level, line);
@@ -228,7 +229,11 @@ absl::Status AsioServer::Listen() {
   if (status.ok() && options_.tcp_port) {
     status = ListenOn(tcp_, *options_.tcp_port);
   }
-  return status;
+  if (!status.ok()) return status;
+  // Of a server that has all its ports: else it listened on none.
+  LogPort(web_, "HTTP and WebSocket");
+  if (options_.tcp_port) LogPort(tcp_, "TCP");
+  return absl::OkStatus();
 }
 
 absl::Status AsioServer::ListenOn(Port& port, std::uint16_t number) {
@@ -241,12 +246,14 @@ absl::Status AsioServer::ListenOn(Port& port, std::uint16_t number) {
   if (!acceptor.ok()) return acceptor.status();
   port.acceptor = *std::move(acceptor);
   port.port = port.acceptor->port();
-  Log(LogLevel::kInfo, std::string("listening for ") +
-                           (&port == &tcp_ ? "TCP" : "HTTP and WebSocket") +
+  return absl::OkStatus();
+}
+
+void AsioServer::LogPort(const Port& port, const char* what) {
+  Log(LogLevel::kInfo, std::string("listening for ") + what +
                            (options_.tls ? " over TLS" : "") + " on " +
                            options_.address + " port " +
                            std::to_string(port.port));
-  return absl::OkStatus();
 }
 
 void AsioServer::Start() {
