@@ -88,7 +88,7 @@ class Reader {
   bool end_object() { return true; }
 
   bool start_array(std::size_t /*size*/) {
-    if (in_list_ || row_ == nullptr || !IsList(row_->kind)) {
+    if (!in_object_ || in_list_ || !IsList(row_->kind)) {
       return Unwanted("a list");
     }
     in_list_ = true;
