@@ -19,6 +19,9 @@ namespace {
 
 constexpr Style kFaintStyle{.ink = Ink::kFaint};
 
+// Of a player's score: the longest name and word, and a score of two digits.
+constexpr int kScoreWidth = 14;
+
 // How long the frame's lower line says who went out.
 constexpr std::uint32_t kNewsFrames = 3 * cycles::kFramesPerSecond;
 
@@ -28,6 +31,18 @@ void DrawCentered(int y, std::string_view text, const Style& style,
               style);
 }
 
+// A word on the seat that has room in `width` columns with the name, or "".
+std::string_view SeatWord(const View& view, int seat, int width) {
+  const std::uint32_t bit = 1u << seat;
+  if (IsOut(view.state->cycles[static_cast<std::size_t>(seat)])) {
+    return width > 9 ? " out " : " ";
+  }
+  if (!view.net || width < kScoreWidth) return " ";
+  if ((view.net->away & bit) != 0) return " away ";
+  const bool bot = seat >= view.net->players || (view.net->bots & bit) != 0;
+  return bot ? " bot " : " ";
+}
+
 // Everyone's pattern, name and score, in the order of seats. The names go
 // where there is no room for them.
 void DrawScores(const View& view, const Layout& layout, const Symbols& symbols,
@@ -35,21 +50,20 @@ void DrawScores(const View& view, const Layout& layout, const Symbols& symbols,
   const cycles::State& state = *view.state;
   const int width = canvas.width() / state.players;
   const bool names = width >= 9;
-  const int step = std::min(width, 14);
+  const int step = std::min(width, kScoreWidth);
   int x = std::max(0, (canvas.width() - step * state.players) / 2);
   for (int s = 0; s < state.players; ++s, x += step) {
     const cycles::Cycle& cycle = state.cycles[static_cast<std::size_t>(s)];
     DrawSwatch(x, layout.frame_y - 1, s, symbols, canvas);
-    const bool out = IsOut(cycle);
     std::string text;
     if (names) {
-      const std::string name(PlayerName(s, view.own_seat));
-      absl::StrAppend(&text, name, out && step > 9 ? " out " : " ");
+      absl::StrAppend(&text, std::string(PlayerName(s, view.own_seat)),
+                      std::string(SeatWord(view, s, step)));
     }
     absl::StrAppend(&text, cycle.score);
-    canvas.Text(
-        x + 2, layout.frame_y - 1, text,
-        {.ink = out ? Ink::kFaint : Ink::kPlain, .bold = s == view.own_seat});
+    canvas.Text(x + 2, layout.frame_y - 1, text,
+                {.ink = IsOut(cycle) ? Ink::kFaint : Ink::kPlain,
+                 .bold = s == view.own_seat});
   }
 }
 

@@ -431,6 +431,19 @@ TEST(Net, StatusIsInTheLastRow) {
   EXPECT_THAT(Picture(view, 48, 10), HasSubstr("Leaving"));
 }
 
+TEST(Net, TheScoresSayWhoIsABot) {
+  cycles::State state = Scene20x6();
+  state.players = 5;
+  state.cycles[2].cause = Cause::kNone;
+  View view{.state = &state,
+            .net = NetView{.players = 4, .away = 2, .bots = 4}};
+  EXPECT_THAT(Picture(view, 72, 10),
+              HasSubstr(" ██You 3       ▓▓Ada away 12 ▒▒Bix bot 1   ░░Cleo 0 "
+                        "     ▚▚Dax bot 0\n"));
+  view.net.reset();
+  EXPECT_THAT(Picture(view, 72, 10), Not(HasSubstr("bot")));
+}
+
 TEST(Net, ThePanelSaysWhoPlays) {
   cycles::State state = Scene20x6();
   state.players = 4;
