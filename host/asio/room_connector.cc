@@ -10,13 +10,13 @@
 
 namespace parlor::host {
 
-void Lobby::RaiseTo(Phase phase) {
+void Entrance::RaiseTo(Phase phase) {
   Phase old = this->phase();
   while (old < phase && !phase_.compare_exchange_weak(old, phase)) {
   }
 }
 
-std::uint16_t Lobby::Check(const Hello& hello) const {
+std::uint16_t Entrance::Check(const Hello& hello) const {
   const Phase phase = this->phase();
   if (phase == Phase::kEnding) return 503;
   if (phase == Phase::kDraining && !hello.resume) return 503;
@@ -25,8 +25,8 @@ std::uint16_t Lobby::Check(const Hello& hello) const {
   return 0;
 }
 
-std::unique_ptr<Connection> Lobby::Connect(PipePump& client, const Hello& hello,
-                                           ConnectionHandler* handler) const {
+std::unique_ptr<Connection> Entrance::Connect(
+    PipePump& client, const Hello& hello, ConnectionHandler* handler) const {
   std::uint16_t refusal = Check(hello);
   std::unique_ptr<Connection> connection;
   if (refusal == 0) {

@@ -1,5 +1,5 @@
-// What a server's connectors need of it: which rooms it runs, whether it takes
-// anyone, and the inboxes of its doors. Outlives the server.
+// Entrance: what the connectors of a server need of it: which rooms it runs,
+// whether it takes anyone, and the inboxes of its doors. Outlives the server.
 #ifndef PARLOR_HOST_ASIO_ROOM_CONNECTOR_H_
 #define PARLOR_HOST_ASIO_ROOM_CONNECTOR_H_
 
@@ -18,7 +18,7 @@
 
 namespace parlor::host {
 
-class Lobby {
+class Entrance {
  public:
   // How far a server has come; it only rises.
   enum class Phase : std::uint8_t {
@@ -27,7 +27,7 @@ class Lobby {
     kEnding,    // nobody comes in
   };
 
-  Lobby(std::int64_t rooms, std::int64_t seats, const PipeOptions& pipe)
+  Entrance(std::int64_t rooms, std::int64_t seats, const PipeOptions& pipe)
       : rooms_(rooms), seats_(seats), pipe_(pipe) {}
 
   // Before anyone connects. Room n is at inbox n modulo their number.
@@ -61,16 +61,16 @@ class Lobby {
 
 class RoomConnector final : public Connector {
  public:
-  RoomConnector(std::shared_ptr<const Lobby> lobby, PipePump& client)
-      : lobby_(std::move(lobby)), client_(client) {}
+  RoomConnector(std::shared_ptr<const Entrance> entrance, PipePump& client)
+      : entrance_(std::move(entrance)), client_(client) {}
 
   std::unique_ptr<Connection> Connect(TimePoint /*now*/, const Hello& hello,
                                       ConnectionHandler* handler) override {
-    return lobby_->Connect(client_, hello, handler);
+    return entrance_->Connect(client_, hello, handler);
   }
 
  private:
-  const std::shared_ptr<const Lobby> lobby_;
+  const std::shared_ptr<const Entrance> entrance_;
   PipePump& client_;
 };
 

@@ -102,11 +102,11 @@ class AsioServer final : public Server, private Front::Ports {
   std::uint16_t port() const override { return web_.port; }
   std::uint16_t tcp_port() const override { return tcp_.port; }
   std::unique_ptr<Connector> MakeConnector(PipePump& client) override {
-    return std::make_unique<RoomConnector>(lobby_, client);
+    return std::make_unique<RoomConnector>(entrance_, client);
   }
   void Attach(std::unique_ptr<Connection> connection,
               const Hello& hello) override {
-    lobby_->InboxOf(hello.room).Put(std::move(connection), hello);
+    entrance_->InboxOf(hello.room).Put(std::move(connection), hello);
   }
   NetLoop& loop(std::uint32_t room) override { return DoorOf(room).loop(); }
 
@@ -176,7 +176,7 @@ class AsioServer final : public Server, private Front::Ports {
   const LogSink log_;
   NetLoop loop_;  // the front's
   const std::shared_ptr<OpenSockets> sockets_ = std::make_shared<OpenSockets>();
-  const std::shared_ptr<Lobby> lobby_;
+  const std::shared_ptr<Entrance> entrance_;
   std::vector<std::unique_ptr<DoorThread>> doors_;
   Gate gate_;
   Front front_;
@@ -198,8 +198,8 @@ AsioServer::AsioServer(const ServerOptions& options, Entropy& entropy,
                        LogSink log)
     : options_(options),
       log_(std::move(log)),
-      lobby_(std::make_shared<Lobby>(options.shard.rooms, options.shard.seats,
-                                     PipesLike(options.stream))),
+      entrance_(std::make_shared<Entrance>(
+          options.shard.rooms, options.shard.seats, PipesLike(options.stream))),
       gate_(options.gate, ForGate(options)),
       front_(loop_.internal(), ForFront(options), gate_, *this),
       open_(!options.closed) {
@@ -208,7 +208,7 @@ AsioServer::AsioServer(const ServerOptions& options, Entropy& entropy,
     doors_.push_back(std::make_unique<DoorThread>(
         threaded() ? nullptr : &loop_,
         DoorThread::Options{options.shard, options.stream}, entropy));
-    lobby_->Add(doors_.back()->inbox());
+    entrance_->Add(doors_.back()->inbox());
   }
   left_ = doors_.size() + 1;
   loop_.Post([this] { started_ = loop_.now(); });
@@ -216,7 +216,7 @@ AsioServer::AsioServer(const ServerOptions& options, Entropy& entropy,
 
 AsioServer::~AsioServer() {
   // Who has a connector left is refused, whichever thread it is on.
-  lobby_->RaiseTo(Lobby::Phase::kEnding);
+  entrance_->RaiseTo(Entrance::Phase::kEnding);
   if (thread_.joinable()) {
     loop_.Stop();
     thread_.join();
@@ -250,10 +250,9 @@ absl::Status AsioServer::ListenOn(Port& port, std::uint16_t number) {
 }
 
 void AsioServer::LogPort(const Port& port, const char* what) {
-  Log(LogLevel::kInfo, std::string("listening for ") + what +
-                           (options_.tls ? " over TLS" : "") + " on " +
-                           options_.address + " port " +
-                           std::to_string(port.port));
+  Log(LogLevel::kInfo,
+      std::string("listening for ") + what + (options_.tls ? " over TLS" : "") +
+          " on " + options_.address + " port " + std::to_string(port.port));
 }
 
 void AsioServer::Start() {
@@ -315,7 +314,7 @@ void AsioServer::OnDrain() {
 void AsioServer::End(CloseReason reason) {
   if (std::exchange(ending_, true)) return;
   Log(LogLevel::kInfo, "ending: " + std::string(Describe(reason).name));
-  lobby_->RaiseTo(Lobby::Phase::kEnding);
+  entrance_->RaiseTo(Entrance::Phase::kEnding);
   drain_end_.SetAlarm(kNever);
   web_.acceptor = nullptr;
   tcp_.acceptor = nullptr;
@@ -349,12 +348,12 @@ void AsioServer::OnEnded() {
 }
 
 void AsioServer::Drain() {
-  lobby_->RaiseTo(Lobby::Phase::kDraining);
+  entrance_->RaiseTo(Entrance::Phase::kDraining);
   loop_.Post([this] { OnDrain(); });
 }
 
 void AsioServer::Stop(CloseReason reason) {
-  lobby_->RaiseTo(Lobby::Phase::kEnding);
+  entrance_->RaiseTo(Entrance::Phase::kEnding);
   loop_.Post([this, reason] { End(reason); });
 }
 
