@@ -16,6 +16,7 @@
 #include "parlor/close_reason.h"
 #include "parlor/connection.h"
 #include "parlor/connector.h"
+#include "parlor/limits.h"
 #include "parlor/lockstep/peer.h"
 #include "parlor/lockstep/wire.h"
 #include "parlor/transports/memory_pipe.h"
@@ -271,6 +272,8 @@ TEST_P(ServerTest, ASecondDrainEndsAtOnce) {
 
 TEST_P(ServerTest, StopTellsEveryoneWhy) {
   options.drain_ms = 60'000;
+  // Longer than this test waits.
+  options.stream.handshake_ms = limits::kHandshakeMs.ceiling;
   Start();
   LockstepClient& web = Join(3, 3);
   Hear(web, 2);
