@@ -89,7 +89,7 @@ class ServerTest : public ServerFixture,
         std::move(way), static_cast<std::uint32_t>(players.size())));
     Player& player = *players.back();
     player.peer.Join(Now(), {.room = room, .players = room_size});
-    turns.push_back([&player](TimePoint now) { player.Turn(now); });
+    turns.emplace_back([&player](TimePoint now) { player.Turn(now); });
     return player;
   }
 
@@ -151,7 +151,7 @@ TEST_P(ServerTest, RunsBesideAnother) {
   AddPlayer(server->MakeConnector(pump));
   // Two rooms of one number that know nothing of each other.
   if (GetParam() == 0) {
-    turns.push_back([&](TimePoint now) { first->Poll(now); });
+    turns.emplace_back([&](TimePoint now) { first->Poll(now); });
   }
   EXPECT_TRUE(Until([&] {
     return players[0]->peer.seated() == 1 && players[1]->peer.seated() == 1;

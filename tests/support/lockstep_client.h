@@ -33,7 +33,7 @@ class LockstepClient final : public ConnectionHandler {
   std::unique_ptr<Connection> connection;
 
  private:
-  void OnOpen(TimePoint, Connection&) override { heard.push_back("open"); }
+  void OnOpen(TimePoint, Connection&) override { heard.emplace_back("open"); }
   void OnMessage(TimePoint, Connection&, Lane, MessageKind,
                  std::span<const std::byte> bytes) override {
     const auto message =
