@@ -101,4 +101,6 @@ if(NETWORK)
     -DPROGRAM=${SOURCE}/tests/readme/network_example.cc)
   run(${CMAKE_COMMAND} --build ${WORK}/network)
   expect_output(${WORK}/network/consumer "seated over a socket\nclosed 1000\n")
+  expect_output(${WORK}/network/host_consumer
+    "two seats\nclosed 1001\nclosed 1001\n")
 endif()
