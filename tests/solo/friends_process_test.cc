@@ -339,5 +339,24 @@ TEST(FriendsProcess, AListenerStartsOnceThoseItWaitsForAreSeated) {
   EXPECT_EQ(alone.Find("frames: "), "30");
 }
 
+// Whoever is not through yet is waited for, and not for ever.
+TEST(FriendsProcess, AListenerStaysFiveSecondsForTheOthers) {
+  ChildProcess listener({PARLOR_SOLO, "--headless", "--listen", "0",
+                         "--players", "2", "--frames", "30"});
+  const auto url = listener.Await("listening on ", kSoon);
+  const auto code = listener.Await("invite ", kSoon);
+  ASSERT_TRUE(url && code) << listener.output();
+  ChildProcess other({PARLOR_SOLO, "--headless", "--join", *url, "--invite",
+                      *code, "--frames", "9000"});
+  EXPECT_EQ(other.AwaitEnd(kSoon), 1) << other.output();
+  EXPECT_EQ(other.Find("ended: "), "the host left");
+  EXPECT_EQ(listener.AwaitEnd(kSoon), 0) << listener.output();
+  const auto began = other.When("started: ");
+  const auto ended = other.When("ended: ");
+  ASSERT_TRUE(began && ended);
+  // The 30 frames are half a second of it.
+  EXPECT_GE(*ended - *began, std::chrono::milliseconds(5'400));
+}
+
 }  // namespace
 }  // namespace parlor::solo
