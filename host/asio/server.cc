@@ -265,8 +265,10 @@ void AsioServer::Start() {
 
 Acceptor::Companion AsioServer::Count() {
   if (!open_.load(std::memory_order_acquire)) return nullptr;
+  // Whoever was refused has his answer, and may stay behind it as long as he
+  // likes: a crowd of those must not keep others out.
   if (sockets_->count() >= static_cast<std::uint64_t>(options_.connections) &&
-      !front_.DropOldest()) {
+      !loop_.internal().DropOldestDrain() && !front_.DropOldest()) {
     return nullptr;
   }
   return std::make_shared<OpenSockets::Share>(sockets_);

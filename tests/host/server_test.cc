@@ -358,6 +358,27 @@ TEST_P(ServerTest, AFullHouseTakesNobodyButForOneWithoutASeat) {
   EXPECT_THAT(Hear(Join(4, 2), 2), ElementsAre("open", "WELCOME 1"));
 }
 
+TEST_P(ServerTest, WhoWasRefusedKeepsNobodyOut) {
+  options.connections = 3;
+  Start();
+  Hear(Join(3, 2), 2);
+  // They have their answer, and do not end their side.
+  std::vector<RawSocket> refused;
+  for (int i = 0; i < 2; ++i) {
+    refused.push_back(RawSocket::Connect(server->port()));
+    refused.back().Send("no HTTP\r\n");
+    std::string heard;
+    EXPECT_TRUE(Until([&] { return !refused.back().Receive(heard); }));
+    EXPECT_THAT(heard, StartsWith("HTTP/1.1 400 "));
+  }
+  EXPECT_EQ(server->figures().connections, 3u);
+  EXPECT_EQ(server->figures().unseated, 0u);
+  EXPECT_THAT(Hear(Join(3, 2), 2), ElementsAre("open", "WELCOME 1"));
+  EXPECT_THAT(Hear(Join(4, 2), 2), ElementsAre("open", "LOBBY 0 2 1"));
+  // All that are left have seats.
+  EXPECT_THAT(Hear(Join(4, 2), 1), ElementsAre("close 1006 "));
+}
+
 TEST_P(ServerTest, EndsWhileClientsPlay) {
   Start();
   LockstepClient& web = Join(3, 2);

@@ -97,10 +97,16 @@ StreamLoop::~StreamLoop() {
 
 void StreamLoop::Drain(std::unique_ptr<ByteStream> stream, Segments rest,
                        TimePoint deadline) {
-  if (drains_.size() >= kDrainsMax) drains_.pop_front();
+  if (drains_.size() >= kDrainsMax) DropOldestDrain();
   drains_.push_back(
       std::make_unique<Draining>(*this, std::move(stream), std::move(rest)));
   drains_.back()->Start(std::prev(drains_.end()), deadline);
+}
+
+bool StreamLoop::DropOldestDrain() {
+  if (drains_.empty()) return false;
+  drains_.pop_front();
+  return true;
 }
 
 void StreamLoop::EndDrains() { drains_.clear(); }

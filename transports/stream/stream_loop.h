@@ -91,6 +91,9 @@ class StreamLoop {
   void Drain(std::unique_ptr<ByteStream> stream, Segments rest,
              TimePoint deadline);
   std::size_t draining() const { return drains_.size(); }
+  // For who has no room for another stream. False: nothing drains. Not inside
+  // an event of a stream.
+  bool DropOldestDrain();
 
  protected:
   void set_now(TimePoint now) { now_ = now; }
