@@ -384,6 +384,44 @@ TEST_P(WebSocketGoldenTest, WritesIt) {
 INSTANTIATE_TEST_SUITE_P(Rows, WebSocketGoldenTest, testing::ValuesIn(kGolden),
                          [](const auto& row) { return row.param.name; });
 
+// Each would cost work that no message rate counts.
+TEST(WebSocketCodecTest, AMessageHasSoManyEmptyFragments) {
+  Codecs codecs;
+  const std::vector<std::byte> one = {std::byte{7}};
+  for (const Reader reader : {Reader::kServer, Reader::kClient}) {
+    const auto message = [&](ByteVector& wire, int empty, bool first_empty) {
+      unsigned first = 0x02;
+      if (!first_empty) {
+        test::AppendFrame(wire, reader, std::exchange(first, 0), one);
+      }
+      for (int i = 0; i < empty; ++i) {
+        test::AppendFrame(wire, reader, std::exchange(first, 0), {});
+        test::AppendFrame(wire, reader, 0x8a, {});  // counts for itself
+      }
+      test::AppendFrame(wire, reader, 0x80, {});
+    };
+    for (const bool first_empty : {false, true}) {
+      SCOPED_TRACE(first_empty);
+      ByteVector wire;
+      message(wire, 64, first_empty);
+      message(wire, 64, first_empty);
+      ByteVector more;
+      message(more, 65, first_empty);
+      const auto decode = [&](const ByteVector& bytes) {
+        return DecodeWhole(*codecs.Make(reader, 1000, false), bytes);
+      };
+      const std::vector<CodecEvent> all = decode(wire);
+      EXPECT_EQ(
+          std::ranges::count(all, Incoming::Kind::kMessage, &CodecEvent::kind),
+          2);
+      EXPECT_EQ(all.size(), 2u + 128u);
+      const std::vector<CodecEvent> refused = decode(more);
+      ASSERT_EQ(refused.size(), 65u);
+      EXPECT_EQ(ToText({refused.back()}), "error message_size");
+    }
+  }
+}
+
 TEST(WebSocketCodecTest, WritesCloses) {
   const auto codec = MakeWebSocketServerCodec(0);
   std::array<std::byte, kControlBytesMax> payload;

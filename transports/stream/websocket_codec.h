@@ -10,7 +10,9 @@
 //                   more bytes than it needs or above 2^63 (5.2), a close frame
 //                   of one byte, or with a code that may not travel (7.4)
 //   kMessageSize    the fragments so far and the length that the next one
-//                   announces are more than `message_bytes_max`
+//                   announces are more than `message_bytes_max`; or more than
+//                   64 fragments without a byte before a message's last, which
+//                   cost work and are no message that a rate could count
 //   kInvalidText    a text message or the text of a close that is not UTF-8
 //                   (8.1), once it is whole
 //
