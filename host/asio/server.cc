@@ -388,7 +388,10 @@ std::size_t AsioServer::Poll(TimePoint now, std::size_t events_max) {
   return loop_.Poll(now, events_max);
 }
 
-TimePoint AsioServer::next_alarm() const { return loop_.next_alarm(); }
+TimePoint AsioServer::next_alarm() const {
+  PARLOR_CHECK(!threaded());
+  return loop_.next_alarm();
+}
 
 }  // namespace
 

@@ -19,6 +19,7 @@
 #include "logic/gate.h"
 #include "logic/handover.h"
 #include "parlor/host/address.h"
+#include "parlor/limits.h"
 #include "parlor/time.h"
 #include "parlor/transports/net_listener.h"
 #include "parlor/transports/stream_options.h"
@@ -33,12 +34,14 @@ struct FrontOptions {
   // handshake_ms: how long a head may take, from the connection on, or from its
   // first byte where it is not the first of its connection.
   StreamOptions stream;
-  std::size_t unseated_max = 1'024;
-  std::size_t unseated_per_address = 64;
+  std::size_t unseated_max =
+      static_cast<std::size_t>(limits::kUnseated.fallback);
+  std::size_t unseated_per_address =
+      static_cast<std::size_t>(limits::kUnseatedPerAddress.fallback);
   std::string base_path;  // as GateRooms'
   // How long a connection may be silent between two requests, which closes it;
   // and how long a body may take to come, and answers to be taken, before the
-  // client is cut off.
+  // client is cut off. The contract's numbers.
   std::int64_t idle_ms = 60'000;
   std::int64_t body_ms = 10'000;
 };

@@ -27,6 +27,9 @@ struct GateRooms {
   std::string base_path;   // of all paths; "" or "/games"
 };
 
+// What POST /invite takes of a body (contract).
+inline constexpr std::size_t kInviteBodyMax = 1'024;
+
 class Gate {
  public:
   // Addresses whose attempts, and whose failed checks, are counted: 16 MiB
@@ -52,9 +55,8 @@ class Gate {
   // Of a request that CheckPath let go on, in this order: 400
   // (ParseRoomRequest, or more players than a room seats), 403 (origin), 429
   // with the seconds to wait (counts the attempt), 403 (access; counts as
-  // failed). Status 0:
-  // `*hello` says what is wanted; it is changed only then. A resume is asked
-  // for its access as a join is.
+  // failed). Status 0: `*hello` says what is wanted; it is changed only then. A
+  // resume is asked for its access as a join is.
   Refusal CheckJoin(TimePoint now, const Request& request,
                     const Address& address, Hello* hello);
 
@@ -86,8 +88,6 @@ class Gate {
   MinuteRates attempts_;
   MinuteRates failures_;
 };
-
-inline constexpr std::size_t kInviteBodyMax = 1'024;
 
 }  // namespace parlor::host
 

@@ -56,7 +56,7 @@ class MinuteRates {
   std::size_t keys() const { return keys_; }
 
  private:
-  // Entries are named by their index: half a pointer, and there are seven.
+  // Entries are named by their index, which is half a pointer: each holds five.
   using Index = std::uint32_t;
   static constexpr Index kNone = UINT32_MAX;
 

@@ -11,6 +11,7 @@
 #include "parlor/check.h"
 
 namespace parlor::host {
+
 absl::Status ValidateOptions(const ShardOptions& options) {
   if (absl::Status status = CheckLimit(limits::kRooms, "rooms", options.rooms);
       !status.ok()) {

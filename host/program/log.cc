@@ -10,15 +10,8 @@ namespace parlor::host_program {
 namespace {
 
 spdlog::level::level_enum SpdlogLevel(host::LogLevel level) {
-  switch (level) {
-    case host::LogLevel::kInfo:
-      return spdlog::level::info;
-    case host::LogLevel::kWarning:
-      return spdlog::level::warn;
-    case host::LogLevel::kError:
-      return spdlog::level::err;
-  }
-  return spdlog::level::err;
+  return level == host::LogLevel::kWarning ? spdlog::level::warn
+                                           : spdlog::level::info;
 }
 
 }  // namespace

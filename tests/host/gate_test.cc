@@ -115,7 +115,7 @@ struct OrderRow {
 class GateOrderTest : public GateTest,
                       public testing::WithParamInterface<OrderRow> {
  protected:
-  // Wrong in all from `first` on, or in `only` alone.
+  // The status of a request that is wrong in all from `first` to `last`.
   int Try(Wrong first, Wrong last) {
     const auto wrong = [&](Wrong what) {
       return what >= first && what <= last;

@@ -25,7 +25,7 @@ struct Hello {
   std::optional<std::string> resume{};
 };
 
-// The answer that a request is not granted.
+// The answer that a request is not granted, or that it is: status 0.
 struct Refusal {
   std::uint16_t status = 0;  // HTTP, 300 to 599: 403, 404, 409, 429, 503, ...
   std::uint32_t retry_after_s = 0;  // 0: not said

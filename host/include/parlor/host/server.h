@@ -73,9 +73,11 @@ struct ServerFigures {
   std::uint64_t unseated = 0;     // of them
 };
 
-enum class LogLevel : std::uint8_t { kInfo, kWarning, kError };
+enum class LogLevel : std::uint8_t { kInfo, kWarning };
 // For what the operator should know: one line, without a newline, and without
-// anything a client sent. Called from any of the server's threads.
+// anything a client sent. Called inside Create, and from then on from any of
+// the server's threads, two of them at once too. It may call the server, but
+// neither wait for it nor destroy it.
 using LogSink = std::function<void(LogLevel level, std::string_view line)>;
 
 class Server {
@@ -126,7 +128,8 @@ class Server {
 
   virtual ServerFigures figures() const = 0;
 
-  // Without threads only. As NetLoop's: turns everything once, without waiting.
+  // Without threads only; both check that. As NetLoop's: Poll turns everything
+  // once, without waiting, and is wanted again at next_alarm at the latest.
   virtual std::size_t Poll(TimePoint now, std::size_t events_max) = 0;
   std::size_t Poll(TimePoint now) { return Poll(now, SIZE_MAX); }
   virtual TimePoint next_alarm() const = 0;
