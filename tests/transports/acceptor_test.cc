@@ -5,12 +5,9 @@
 
 #include <cerrno>
 #include <cstddef>
-#include <functional>
-#include <future>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -18,6 +15,7 @@
 #include "absl/status/statusor.h"
 #include "parlor/transports/net_loop.h"
 #include "stream/byte_stream.h"
+#include "support/loop_thread.h"
 #include "support/net_turns.h"
 #include "support/raw_socket.h"
 #include "support/status_matchers.h"
@@ -26,6 +24,7 @@ namespace parlor {
 namespace {
 
 using net_internal::Acceptor;
+using test::LoopThread;
 using test::NetTurns;
 using test::RawSocket;
 
@@ -109,25 +108,14 @@ TEST_F(AcceptorTest, ACompanionGoesAlongToAnotherLoop) {
   acceptor_ = nullptr;
   EXPECT_EQ(released_, 0);
 
-  NetLoop other;
-  std::thread thread([&other] { other.Run(); });
-  const auto call = [&other](const std::function<void()>& task) {
-    std::promise<void> done;
-    other.Post([&] {
-      task();
-      done.set_value();
-    });
-    done.get_future().get();
-  };
-  call([&] {
-    streams_.push_back(parked->Unpark(other.internal()));
+  LoopThread other;
+  other.Call([&] {
+    streams_.push_back(parked->Unpark(other.loop().internal()));
     parked = nullptr;
   });
   EXPECT_EQ(released_, 0);
-  call([&] { streams_.clear(); });
+  other.Call([&] { streams_.clear(); });
   EXPECT_EQ(released_, 1);
-  other.Stop();
-  thread.join();
 }
 
 TEST_F(AcceptorTest, LetsGoOfTheCompanionOfOneThatIsNotUnparked) {

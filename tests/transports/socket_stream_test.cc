@@ -13,7 +13,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -21,6 +20,7 @@
 #include "parlor/byte_io.h"
 #include "parlor/transports/net_loop.h"
 #include "stream/byte_stream.h"
+#include "support/loop_thread.h"
 #include "support/net_turns.h"
 #include "support/raw_socket.h"
 
@@ -31,6 +31,8 @@ using net_internal::SocketStream;
 using stream::Bytes;
 using stream::IoResult;
 using stream::IoStatus;
+using test::Await;
+using test::LoopThread;
 using test::NetTurns;
 using test::RawSocket;
 
@@ -292,14 +294,8 @@ TEST_F(SocketStreamTest, MayBeDestroyedWhileItConnects) {
   EXPECT_EQ(reader_.writable, 1);
 }
 
-// Turned by a thread of its own.
 class ParkedStreamTest : public SocketStreamTest {
  protected:
-  ~ParkedStreamTest() override {
-    other_.Stop();
-    thread_.join();
-  }
-
   // As Connect, with both waits under way and bytes that nobody has read.
   void ConnectWithUnread(std::string_view unread) {
     Connect();
@@ -316,18 +312,7 @@ class ParkedStreamTest : public SocketStreamTest {
     return parked;
   }
 
-  // Runs `task` in a turn of the other loop, and waits for it.
-  void Call(const std::function<void()>& task) {
-    std::promise<void> done;
-    other_.Post([&] {
-      task();
-      done.set_value();
-    });
-    done.get_future().get();
-  }
-
-  NetLoop other_;
-  std::thread thread_{[this] { other_.Run(); }};
+  LoopThread other_;
 };
 
 TEST_F(ParkedStreamTest, GoesOnWhereAnotherThreadTurnsTheLoop) {
@@ -348,13 +333,13 @@ TEST_F(ParkedStreamTest, GoesOnWhereAnotherThreadTurnsTheLoop) {
       all_arrived.set_value();
     if (moved.ended != IoStatus::kOk) end_arrived.set_value();
   };
-  Call([&] {
-    moved.Own(parked->Unpark(other_.internal()));
+  other_.Call([&] {
+    moved.Own(parked->Unpark(other_.loop().internal()));
     moved.stream->WantRead(true);
   });
   parked.reset();
-  all_arrived.get_future().get();
-  Call([&] {
+  Await(all_arrived);
+  other_.Call([&] {
     // Else this would not return.
     std::array<std::byte, 8> buffer;
     EXPECT_EQ(moved.stream->Read(buffer).status, IoStatus::kBlocked);
@@ -368,8 +353,8 @@ TEST_F(ParkedStreamTest, GoesOnWhereAnotherThreadTurnsTheLoop) {
   EXPECT_EQ(received, "answer");
   EXPECT_EQ(peer_.error(), 0);
   peer_.EndWrite();
-  end_arrived.get_future().get();
-  Call([&] { moved.stream.reset(); });
+  Await(end_arrived);
+  other_.Call([&] { moved.stream.reset(); });
   EXPECT_EQ(moved.ended, IoStatus::kEnd);
 }
 
