@@ -20,7 +20,6 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::Not;
 
 constexpr cycles::Options kGame{.players = 4, .size = 2};
 
