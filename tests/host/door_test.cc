@@ -379,6 +379,25 @@ TEST_P(DoorTest, EndsWhenThoseItRefusedHaveHeardToo) {
   EXPECT_TRUE(ended);
 }
 
+// Whom the room refused, and who does not end his side.
+TEST_P(DoorTest, EndsWhenTheRefusalsAreOverToo) {
+  Join(3, 2);
+  const std::unique_ptr<stream::ByteStream> refused = Dial();
+  const std::vector<std::byte> hello = HelloBytes({.room = 3, .players = 3});
+  const stream::Bytes pieces[] = {hello};
+  refused->Write(pieces);
+  Settle();
+  ASSERT_EQ(door_->shard().connections(), 1);
+  bool ended = false;
+  shard_loop_.Post(
+      [&] { door_->End(CloseReason::kRestart, [&ended] { ended = true; }); });
+  Advance(stream_.linger_ms * kMillisecond - kMillisecond);
+  EXPECT_EQ(door_->shard().connections(), 0);
+  EXPECT_FALSE(ended);
+  Advance(6 * kMillisecond);
+  EXPECT_TRUE(ended);
+}
+
 TEST_P(DoorTest, EndsWithoutWhoDoesNotAnswer) {
   const std::unique_ptr<stream::ByteStream> deaf = Dial();
   const std::vector<std::byte> hello = HelloBytes({.room = 3, .players = 2});

@@ -32,6 +32,7 @@
 #include "stream/http_head.h"
 #include "stream/tcp_handshake.h"
 #include "stream/tls_stream.h"
+#include "support/counting_allocator.h"
 #include "support/local_tls.h"
 #include "support/memory_stream.h"
 #include "support/raw_client.h"
@@ -770,6 +771,22 @@ TEST_F(FrontTest, AddressesAreCountedAsTheyAreOwned) {
   EXPECT_EQ(c->ended(), IoStatus::kOk);
   EXPECT_EQ(d->ended(), IoStatus::kLost);
   EXPECT_EQ(e->ended(), IoStatus::kOk);
+}
+
+// A client that has many addresses must not fill the memory one by one.
+TEST_F(FrontTest, ForgetsTheAddressesThatHaveGone) {
+  const auto visit = [this](int from, int to) {
+    for (int i = from; i < to; ++i) {
+      const auto client = Connect("2001:db8:0:" + std::to_string(i) + "::1");
+      EXPECT_TRUE(front_->DropOldest());
+      Run();
+      EXPECT_EQ(client->ended(), IoStatus::kLost);
+    }
+  };
+  visit(0, 100);
+  const std::uint64_t before = parlor_allocated_bytes();
+  visit(100, 4'100);
+  EXPECT_LT(parlor_allocated_bytes(), before + 16 * 1024);
 }
 
 TEST_F(FrontTest, ItsEndIsThatOfItsClients) {

@@ -233,6 +233,8 @@ TEST_P(ServerTest, DrainsThenRestarts) {
   const auto late = server->MakeConnector(pump);
   EXPECT_THAT(Hear(Join(*late, {.room = 5, .players = 2}), 1),
               ElementsAre("refused 503"));
+  EXPECT_THAT(Hear(Join(*late, {.room = 5, .players = 2, .resume = "1"}), 2),
+              ElementsAre("open", "close 4002 seat gone"));
   // The match goes on, and a seat that drops comes back.
   second.connection.reset();
   EXPECT_THAT(Hear(first, 1), ElementsAre("AWAY 1 2"));
@@ -255,6 +257,9 @@ TEST_P(ServerTest, DrainsThenRestarts) {
                              .resume = lockstep::TokenText(first.token)}),
            1),
       ElementsAre("close 1006 "));
+  EXPECT_THAT(
+      Hear(Join(*Network("tcp"), {.room = 3, .players = 2, .resume = "1"}), 1),
+      ElementsAre("close 1006 "));
   EXPECT_THAT(Hear(Join(*late, {.room = 3, .players = 2, .resume = "1"}), 1),
               ElementsAre("refused 503"));
 }
@@ -268,6 +273,29 @@ TEST_P(ServerTest, ASecondDrainEndsAtOnce) {
   server->Drain();
   EXPECT_THAT(Hear(client, 1), ElementsAre("close 1012 restart"));
   EXPECT_TRUE(Until([&] { return server->stopped(); }));
+}
+
+// Not only once the front has heard of it.
+TEST_P(ServerTest, NobodyOfThisProcessComesInBehindAStop) {
+  Start();
+  const auto own = server->MakeConnector(pump);
+  server->Stop(CloseReason::kHostLeft);
+  EXPECT_THAT(Hear(Join(*own, {.room = 3, .players = 2}), 1),
+              ElementsAre("refused 503"));
+  EXPECT_TRUE(Until([&] { return server->stopped(); }));
+}
+
+TEST_P(ServerTest, StopsWhenTheRefusalsAreOverToo) {
+  options.stream.linger_ms = 300;
+  Start();
+  RawSocket refused = RawSocket::Connect(server->port());
+  const TimePoint sent_at = Now();
+  refused.Send("no HTTP\r\n");
+  std::string heard;
+  EXPECT_TRUE(Until([&] { return !refused.Receive(heard); }));
+  server->Stop(CloseReason::kRestart);
+  EXPECT_TRUE(Until([&] { return server->stopped(); }));
+  EXPECT_GE(Now(), sent_at + 300 * kMillisecond);
 }
 
 TEST_P(ServerTest, StopTellsEveryoneWhy) {
