@@ -102,7 +102,7 @@ MinuteRates::Index MinuteRates::Find(const RateKey& key) const {
 }
 
 MinuteRates::List& MinuteRates::ClassOf(const Entry& entry) {
-  return classes_[static_cast<std::size_t>(std::bit_width(entry.count)) - 1];
+  return classes_[static_cast<std::size_t>(std::bit_width(entry.count))];
 }
 
 // Minutes are all as long, so those that are over are the first ones.

@@ -104,7 +104,7 @@ class MinuteRates {
   Index unused_ = 0;              // from here on, entries were never used
   Index free_ = kNone;            // those that were, and are not
   List by_begin_;                 // all
-  std::array<List, 32> classes_;  // all, by the binary digits of their count
+  std::array<List, 33> classes_;  // all, by the binary digits of their count
 };
 
 }  // namespace parlor::host

@@ -8,8 +8,8 @@
 // kLost, the latter two with a fatal alert to the peer (none to a peer that
 // does not speak TLS at all).
 //
-// Park is for after the handshake: once Read has given bytes, or Write has taken
-// some.
+// Park is for after the handshake: once Read has given bytes, or Write has
+// taken some.
 //
 // Write takes one record, 16 KiB, more than the stream below. An idle
 // connection holds 14 KB at a server and 30 KB at a client (TLS 1.3; 13 and 19
