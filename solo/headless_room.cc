@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cinttypes>
 #include <csignal>
 #include <cstdio>
@@ -28,10 +29,12 @@ using lockstep::PeerState;
 // How long the listener stays for those who are not through yet.
 constexpr Duration kStay = 5'000 * kMillisecond;
 
-volatile std::sig_atomic_t end_signal = 0;
+// The handler may run on any thread: those of the room take signals too.
+std::atomic<int> end_signal = 0;
+static_assert(std::atomic<int>::is_always_lock_free);
 
-// A match that others play too is left in order. Dispositions from before come
-// back with its end.
+// A match that others play too is left in order. What is ignored stays so, as
+// under nohup. Dispositions from before come back with its end.
 class EndSignals {
  public:
   EndSignals() {
@@ -39,7 +42,9 @@ class EndSignals {
     action.sa_handler = [](int signal) { end_signal = signal; };
     sigemptyset(&action.sa_mask);
     for (std::size_t i = 0; i < kCaught.size(); ++i) {
-      sigaction(kCaught[i], &action, &before_[i]);
+      sigaction(kCaught[i], nullptr, &before_[i]);
+      if (before_[i].sa_handler == SIG_IGN) continue;
+      sigaction(kCaught[i], &action, nullptr);
     }
   }
   ~EndSignals() {

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <utility>
@@ -14,6 +15,22 @@
 extern char** environ;  // NOLINT(readability-redundant-declaration)
 
 namespace parlor {
+namespace {
+
+// Who runs the tests may ignore signals (nohup, a shell's &): the program does
+// not.
+posix_spawnattr_t WithDefaultSignals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int one : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&signals, one);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setsigdefault(&attributes, &signals);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+  return attributes;
+}
+
+}  // namespace
 
 ChildProcess::ChildProcess(const std::vector<std::string>& arguments) {
   std::array<int, 2> ends{};
@@ -25,13 +42,15 @@ ChildProcess::ChildProcess(const std::vector<std::string>& arguments) {
                                    O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
+  posix_spawnattr_t attributes = WithDefaultSignals();
   std::vector<std::string> words = arguments;
   std::vector<char*> argv;
   argv.reserve(words.size() + 1);
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
-  PARLOR_CHECK(posix_spawn(&pid_, argv[0], &actions, nullptr, argv.data(),
+  PARLOR_CHECK(posix_spawn(&pid_, argv[0], &actions, &attributes, argv.data(),
                            environ) == 0);
+  posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   close(ends[1]);
   reader_ = std::thread([this] { Read(); });
@@ -74,6 +93,20 @@ const ChildProcess::Line* ChildProcess::FindLine(
     if (line.text.starts_with(prefix)) return &line;
   }
   return nullptr;
+}
+
+int ChildProcess::CountLines(std::string_view prefix) const {
+  return static_cast<int>(std::count_if(
+      lines_.begin(), lines_.end(),
+      [prefix](const Line& line) { return line.text.starts_with(prefix); }));
+}
+
+bool ChildProcess::AwaitCount(std::string_view prefix, int count,
+                              std::chrono::seconds patience) {
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, patience,
+                    [&] { return ended_ || CountLines(prefix) >= count; });
+  return CountLines(prefix) >= count;
 }
 
 std::optional<std::string> ChildProcess::Await(std::string_view prefix,

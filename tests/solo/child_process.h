@@ -31,6 +31,9 @@ class ChildProcess {
   // still to come; nullopt when it ended or `patience` is over before that.
   std::optional<std::string> Await(std::string_view prefix,
                                    std::chrono::seconds patience);
+  // The same, for `count` such lines; false in place of nullopt.
+  bool AwaitCount(std::string_view prefix, int count,
+                  std::chrono::seconds patience);
   void Signal(int signal) const;
   // How it ended: its exit code, or minus the signal; nullopt when it still
   // runs after `patience`.
@@ -49,7 +52,9 @@ class ChildProcess {
   };
 
   void Read();
-  const Line* FindLine(std::string_view prefix) const;  // under mutex_
+  // Under mutex_, as is all that they look at.
+  const Line* FindLine(std::string_view prefix) const;
+  int CountLines(std::string_view prefix) const;
 
   pid_t pid_ = -1;
   int output_ = -1;  // the pipe's end to read from

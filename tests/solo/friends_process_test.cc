@@ -46,6 +46,9 @@ class MatchOfThree {
     code_ = *code;
   }
 
+  // When what happens in it did.
+  ChildProcess::Clock::time_point struck{};
+
   std::uint16_t port() const { return port_; }
   ChildProcess& operator[](std::size_t seat) { return *process_[seat]; }
 
@@ -116,7 +119,9 @@ Match SeatCutOff() {
   match->AwaitStart();
   std::this_thread::sleep_for(seconds(10));
   proxy.Cut();
-  std::this_thread::sleep_for(seconds(2));
+  for (const std::size_t other : {0, 2}) {
+    (*match)[other].Await("seat 1 away at frame ", kSoon);
+  }
   proxy.Pass();
   match->AwaitEnds();
   return match;
@@ -152,6 +157,7 @@ Match ListenerKilled() {
   match->Join(1);
   match->Join(2);
   match->AwaitStart();
+  match->struck = ChildProcess::Clock::now();
   (*match)[0].Signal(SIGKILL);
   match->AwaitEnds();
   return match;
@@ -252,8 +258,10 @@ TEST_F(FriendsProcessTest, ABotTakesTheSeatOfOneWhoDied) {
     const auto away = match[other].When("seat 1 away at frame ");
     const auto taken = match[other].When("seat 1 lost at frame ");
     ASSERT_TRUE(away && taken);
-    EXPECT_GE(*taken - *away, std::chrono::milliseconds(2'800));
-    EXPECT_LT(*taken - *away, seconds(10));
+    // The hold, 3 s, and far from the default of 20; a line is read late where
+    // the machine is busy.
+    EXPECT_GE(*taken - *away, seconds(2));
+    EXPECT_LT(*taken - *away, seconds(15));
   }
 }
 
@@ -296,9 +304,11 @@ TEST_F(FriendsProcessTest, AListenerThatDiedIsLookedForUntilTheTriesAreSpent) {
     const auto lost = match[seat].When("reconnecting at frame ");
     const auto ended = match[seat].When("ended: ");
     ASSERT_TRUE(lost && ended);
-    // 250 ms, doubling, six times; and each try is refused at once.
-    EXPECT_GE(*ended - *lost, seconds(15));
-    EXPECT_LT(*ended - *lost, seconds(25));
+    // A link that is not reset is lost after 20 s of silence.
+    EXPECT_LT(*lost - match.struck, seconds(10));
+    // 250 ms, doubling, six times: 15.75 s, for each try is refused at once.
+    EXPECT_GE(*ended - *lost, seconds(13));
+    EXPECT_LT(*ended - *lost, seconds(30));
   }
 }
 
@@ -354,9 +364,88 @@ TEST(FriendsProcess, AListenerStaysFiveSecondsForTheOthers) {
   const auto began = other.When("started: ");
   const auto ended = other.When("ended: ");
   ASSERT_TRUE(began && ended);
-  // The 30 frames are half a second of it.
-  EXPECT_GE(*ended - *began, std::chrono::milliseconds(5'400));
+  // And half a second of frames; but a line may be read late.
+  EXPECT_GE(*ended - *began, seconds(4));
 }
+
+// Seats in the lobby are free again when who had them is gone, and those who
+// come at once get one each. A bot has the fourth place.
+TEST(FriendsProcess, WhoLeavesTheLobbyIsNotWaitedFor) {
+  ChildProcess listener({PARLOR_SOLO, "--headless", "--listen", "0", "--wait",
+                         "3", "--frames", "30"});
+  const auto url = listener.Await("listening on ", kSoon);
+  const auto code = listener.Await("invite ", kSoon);
+  ASSERT_TRUE(url && code) << listener.output();
+  const std::vector<std::string> arguments = {
+      PARLOR_SOLO, "--headless", "--join",   *url,
+      "--invite",  *code,        "--frames", "30"};
+  int gone = 0;
+  for (const int signal : {SIGTERM, SIGKILL}) {
+    SCOPED_TRACE(signal);
+    ChildProcess guest(arguments);
+    ASSERT_TRUE(listener.AwaitCount("seated: 2 of 4", gone + 1, kSoon));
+    guest.Signal(signal);
+    ++gone;
+    EXPECT_EQ(guest.AwaitEnd(kSoon), -signal);
+    // It was alone once before.
+    ASSERT_TRUE(listener.AwaitCount("seated: 1 of 4", gone + 1, kSoon));
+  }
+  ChildProcess one(arguments);
+  ChildProcess other(arguments);
+  for (ChildProcess* process : {&listener, &one, &other}) {
+    EXPECT_EQ(process->AwaitEnd(kSoon), 0) << process->output();
+    EXPECT_EQ(process->Find("hash: "), listener.Find("hash: "));
+  }
+  EXPECT_EQ(listener.Find("started: "), "seat 0 of 3");
+  EXPECT_NE(one.Find("started: "), other.Find("started: "));
+  // All have left: nobody is stayed for, else it were 5 s.
+  const auto began = listener.When("started: ");
+  const auto ended = listener.When("frames: ");
+  ASSERT_TRUE(began && ended);
+  EXPECT_LT(*ended - *began, seconds(5));
+}
+
+// As under nohup; and a host that quits in the lobby ends it for all.
+TEST(FriendsProcess, ASignalThatIsIgnoredStaysIgnored) {
+  ChildProcess listener({"/bin/sh", "-c", "trap '' HUP; exec \"$0\" \"$@\"",
+                         PARLOR_SOLO, "--headless", "--listen", "0"});
+  const auto url = listener.Await("listening on ", kSoon);
+  const auto code = listener.Await("invite ", kSoon);
+  ASSERT_TRUE(url && code) << listener.output();
+  listener.Signal(SIGHUP);
+  ChildProcess guest(
+      {PARLOR_SOLO, "--headless", "--join", *url, "--invite", *code});
+  EXPECT_EQ(guest.Await("seated: ", kSoon), "2 of 4") << listener.output();
+  EXPECT_TRUE(listener.Await("seated: 2 of 4", kSoon).has_value());
+  listener.Signal(SIGTERM);
+  EXPECT_EQ(listener.AwaitEnd(kSoon), -SIGTERM);
+  EXPECT_EQ(guest.AwaitEnd(kSoon), 1);
+  EXPECT_TRUE(guest.Find("parlor-solo: the host left").has_value());
+}
+
+#ifdef PARLOR_HOST
+TEST(FriendsProcess, ADedicatedHostIsJoinedInTheSameWay) {
+  ChildProcess host({PARLOR_HOST, "--port", "0", "--drain", "0s", "--invite",
+                     "ABCDEFGHJKLM"});
+  const auto address = host.Await("listening on http://", kSoon);
+  ASSERT_TRUE(address.has_value()) << host.output();
+  std::string url = "ws://";
+  url.append(*address).append("/room/7?players=2");
+  const std::vector<std::string> arguments = {
+      PARLOR_SOLO, "--headless",   "--join",   url,
+      "--invite",  "abcdefghjklm", "--frames", "90"};
+  ChildProcess one(arguments);
+  ChildProcess other(arguments);
+  for (ChildProcess* process : {&one, &other}) {
+    EXPECT_EQ(process->AwaitEnd(kSoon), 0) << process->output();
+    EXPECT_EQ(process->Find("frames: "), "90");
+    EXPECT_EQ(process->Find("hash: "), one.Find("hash: "));
+  }
+  EXPECT_NE(one.Find("started: "), other.Find("started: "));
+  host.Signal(SIGTERM);
+  EXPECT_EQ(host.AwaitEnd(kSoon), 0) << host.output();
+}
+#endif
 
 }  // namespace
 }  // namespace parlor::solo
