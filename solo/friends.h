@@ -2,12 +2,9 @@
 #ifndef PARLOR_SOLO_FRIENDS_H_
 #define PARLOR_SOLO_FRIENDS_H_
 
-#include <string>
-
 #include "net_links.h"
 #include "options.h"
 #include "parlor/entropy.h"
-#include "room_url.h"
 #include "session.h"
 
 namespace parlor::solo {

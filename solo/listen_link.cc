@@ -7,9 +7,9 @@
 #include <array>
 #include <cstddef>
 #include <memory>
-#include <span>
+#include <optional>
 #include <string>
-#include <thread>
+#include <string_view>
 #include <utility>
 #include <vector>
 

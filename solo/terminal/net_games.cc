@@ -18,11 +18,15 @@ std::string UrlText(const RoomUrl& url) {
 }
 
 std::string HostAgain(const Options& options) {
-  return absl::StrCat(ShellWord(options.program), " --listen ",
-                      options.listen.value_or(kListenPort), " --players ",
-                      options.game.players, " --level ",
-                      std::string(LevelName(options.game.level)), " --size ",
-                      SizeName(options.game.size));
+  std::string again = absl::StrCat(
+      ShellWord(options.program), " --listen ",
+      options.listen.value_or(kListenPort), " --players ", options.game.players,
+      " --level ", std::string(LevelName(options.game.level)), " --size ",
+      SizeName(options.game.size));
+  if (options.hold_s != Options{}.hold_s) {
+    absl::StrAppend(&again, " --hold ", options.hold_s);
+  }
+  return again;
 }
 
 // The player typed the code: it is no news to the terminal.
@@ -30,7 +34,7 @@ std::string JoinAgain(const Options& options) {
   std::string again = absl::StrCat(ShellWord(options.program), " --join ",
                                    ShellWord(UrlText(*options.join)));
   if (!options.invite.empty()) {
-    absl::StrAppend(&again, " --invite ", options.invite);
+    absl::StrAppend(&again, " --invite ", ShellWord(options.invite));
   }
   return again;
 }
