@@ -223,7 +223,7 @@ TEST_P(ServerTest, DrainsThenRestarts) {
   LockstepClient& own =
       Join(*server->MakeConnector(pump), {.room = 4, .players = 2});
   Hear(own, 2);
-  first.Take();
+  EXPECT_THAT(Hear(first, 1), ElementsAre("WELCOME 0"));
 
   const TimePoint drained_at = Now();
   server->Drain();
@@ -312,8 +312,8 @@ TEST_P(ServerTest, StopTellsEveryoneWhy) {
   Hear(own, 2);
   RawSocket unseated = RawSocket::Connect(server->port());
   EXPECT_TRUE(Until([&] { return server->figures().unseated == 1; }));
-  web.Take();
-  tcp.Take();
+  EXPECT_THAT(Hear(web, 2), ElementsAre("LOBBY 0 3 2", "WELCOME 0"));
+  EXPECT_THAT(Hear(tcp, 1), ElementsAre("WELCOME 1"));
   EXPECT_FALSE(server->stopped());
 
   server->Drain();
