@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -73,6 +74,8 @@ struct Player {
   Severable connector;
   lockstep::Peer peer{connector, game, {}};
 };
+
+constexpr Duration kSecond = 1'000 * kMillisecond;
 
 class ServerTest : public ServerFixture,
                    public testing::WithParamInterface<int> {
@@ -196,6 +199,7 @@ TEST_P(ServerTest, ItsOwnSeatsAreRefusedAsOthersAre) {
 }
 
 TEST_P(ServerTest, TellsItsFigures) {
+  const TimePoint before = Now();
   Start();
   Hear(Join(3, 2), 2);
   Hear(Join(4, 2), 2);
@@ -209,6 +213,12 @@ TEST_P(ServerTest, TellsItsFigures) {
   const std::string health = Health();
   EXPECT_THAT(health, StartsWith("HTTP/1.1 200 "));
   EXPECT_THAT(health, HasSubstr("{\"ok\":true,\"rooms\":2,\"players\":3,"));
+  constexpr std::string_view kUptime = "\"uptime\":";
+  const std::size_t at = health.find(kUptime);
+  ASSERT_NE(at, std::string::npos);
+  const Duration uptime =
+      std::stoll(health.substr(at + kUptime.size())) * kSecond;
+  EXPECT_LE(uptime, Now() - before);
   idle.Close();
   EXPECT_TRUE(Until([&] { return server->figures().unseated == 0; }));
 }
