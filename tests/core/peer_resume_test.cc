@@ -416,6 +416,78 @@ TEST_F(PeerTest, TheStateOfTheOthersIsToldAnew) {
   EXPECT_EQ(peer_->lost(), 0b0100u);
 }
 
+// ---- At the last frame, and at the end
+
+// Of a game that runs no frame any more: nobody may lack its last inputs.
+TEST_F(PeerTest, AFlushSaysWhatAStepWouldAndRunsNothing) {
+  Play(2, 1);
+  StepWith({0}, 10);
+  TakeSent();
+  EXPECT_TRUE(peer_->all_said());
+  DropLink();
+  EXPECT_FALSE(peer_->all_said());
+  EXPECT_EQ(Step(), StepResult::kStalled);  // says 12, to nobody
+  peer_->Flush(now_);
+  ComeBack();
+  SayInputs(0, 10, 11);
+  EXPECT_FALSE(peer_->all_said());
+  peer_->Flush(now_);
+  EXPECT_EQ(TakeSent(), OwnInputs(7, 12));
+  EXPECT_TRUE(peer_->all_said());
+  Say(Kind::kResume, 0);
+  EXPECT_FALSE(peer_->all_said()) << "another seat asks again";
+  peer_->Flush(now_);
+  EXPECT_EQ(TakeSent(), OwnInputs(7, 12));
+  peer_->Flush(now_);
+  EXPECT_EQ(TakeSent(), Texts{});
+  EXPECT_EQ(peer_->frame(), 10u);
+  EXPECT_EQ(peer_->counters().stalls, 1u);
+  peer_->Leave();
+  peer_->Flush(now_);
+  EXPECT_FALSE(peer_->all_said());
+}
+
+// As long as the burst lasts: what is held back is not said.
+TEST_F(PeerTest, AResendThatIsHeldBackIsNotAllSaid) {
+  Play(2, 1);
+  StepWith({0}, 10);
+  TakeSent();
+  int flushes = 0;
+  do {
+    ASSERT_LT(++flushes, 100);
+    ASSERT_TRUE(peer_->all_said());
+    Say(Kind::kResume, 0);
+    peer_->Flush(now_);
+  } while (peer_->all_said());
+  EXPECT_GT(TakeSent().size(), 200u);
+  now_ += kStep * 10;
+  peer_->Flush(now_);
+  EXPECT_TRUE(peer_->all_said());
+  EXPECT_EQ(TakeSent().back(), OwnInputs(11, 11).back());
+}
+
+TEST_F(PeerTest, ItIsClosedOnceTheRoomHasBeenTold) {
+  Play(2, 1);
+  EXPECT_FALSE(peer_->closed());
+  peer_->Leave();
+  EXPECT_EQ(peer_->state(), PeerState::kEnded);
+  EXPECT_FALSE(peer_->closed());
+  link().Close(now_, 1000);
+  EXPECT_TRUE(peer_->closed());
+}
+
+TEST_F(PeerTest, ATryThatIsCancelledClosesToo) {
+  Play(2, 1);
+  DropLink();
+  EXPECT_TRUE(peer_->closed()) << "between two tries";
+  Reconnect();
+  EXPECT_FALSE(peer_->closed());
+  peer_->Leave();
+  EXPECT_FALSE(peer_->closed());
+  link().Close(now_, 1000);
+  EXPECT_TRUE(peer_->closed());
+}
+
 // ---- On another seat's RESUME
 
 class ResendTest : public PeerTest, public testing::WithParamInterface<int> {};
