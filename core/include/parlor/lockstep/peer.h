@@ -139,9 +139,9 @@ class Peer final : private ConnectionHandler {
   // last one while its seat comes back, or while others still come back and ask
   // for its inputs.
   void Flush(TimePoint now);
-  // In a match, and nothing that was asked from the game waits to be sent: the
-  // others have, or will get, all that they need of this seat up to frame() +
-  // delay.
+  // In a match, and connected; and nothing that was asked from the game waits
+  // to be sent: the others have, or will get, all that they need of this seat
+  // to run the frames below frame() + delay.
   bool all_said() const;
 
   // Ends it in order (close 1000), from any state: cancels a join and a
