@@ -155,7 +155,7 @@ void DeclareFriends(CLI::App& app, Raw& raw) {
       ->type_name("URL");
   app.add_option("--invite", raw.invite,
                  "The code: with --listen the one that friends need (10 to 64 "
-                 "letters and digits; drawn if absent), with --join the "
+                 "letters, digits, - and _; drawn if absent), with --join the "
                  "listener's")
       ->type_name("CODE");
   app.add_option("--wait", raw.wait,

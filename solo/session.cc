@@ -18,6 +18,14 @@ std::string ErrorText(const lockstep::Peer& peer, std::string_view access) {
   if (peer.end_refusal() == 403 && access.starts_with(kInvite)) {
     return "the host does not know this invite code";
   }
+  if (peer.end_refusal() == 409) {
+    return "the room was opened for another number of players: "
+           "?players= must be the same";
+  }
+  if (peer.end() == lockstep::PeerEnd::kConnectFailed) {
+    return "the room cannot be reached: is the address right, "
+           "does anybody listen there, is the port open to you?";
+  }
   if (peer.end_text().empty()) return "the match ended";
   return std::string(peer.end_text());
 }

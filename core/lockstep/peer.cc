@@ -41,7 +41,8 @@ constexpr Words kClosedWords[] = {
     {CloseReason::kRestart, "the host restarts"},
     {CloseReason::kRoomFull, "the room is full or plays already"},
     {CloseReason::kResumed, "this seat went on in another place"},
-    {CloseReason::kSeatGone, "the seat is gone: away for too long"},
+    {CloseReason::kSeatGone,
+     "the seat is gone: away for too long, or the host restarted"},
 };
 
 std::string_view DescribeClose(const CloseEvent& event) {

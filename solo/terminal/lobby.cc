@@ -74,7 +74,7 @@ std::vector<Line> LobbyLines(const LobbyView& lobby, int width) {
     lines.push_back({GameText(lobby.game.level, size.width, size.height)});
     lines.push_back({"Enter starts; bots take the empty places"});
   } else {
-    lines.push_back({"Waiting for the host to start the match"});
+    lines.push_back({"Waiting for the first player to start"});
   }
   if (lobby.invitation) AddInvitation(*lobby.invitation, width, lines);
   return lines;

@@ -75,7 +75,8 @@ TEST_F(PeerTest, ASeatThatIsGoneIsToldSo) {
   DropLink();
   Reconnect();
   link().Close(now_, 4002, "seat gone");
-  EXPECT_EQ(peer_->end_text(), "the seat is gone: away for too long");
+  EXPECT_EQ(peer_->end_text(),
+            "the seat is gone: away for too long, or the host restarted");
 }
 
 TEST_F(PeerTest, SixTriesWhoseWaitsDouble) {

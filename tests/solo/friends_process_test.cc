@@ -329,7 +329,8 @@ TEST(FriendsProcess, AJoinThatFailsIsOneLine) {
   url.back() = '4';
   EXPECT_EQ(ExitOf({"--join", url, "--invite", "abcdefghjklm"}, &said), 1);
   EXPECT_EQ(said,
-            "parlor-solo: the room was opened for another number of players\n");
+            "parlor-solo: the room was opened for another number of players: "
+            "?players= must be the same\n");
   const std::string taken = port->substr(0, port->find('/'));
   EXPECT_EQ(ExitOf({"--listen", taken}, &said), 1);
   EXPECT_TRUE(said.starts_with("parlor-solo: --listen: ")) << said;
@@ -337,7 +338,9 @@ TEST(FriendsProcess, AJoinThatFailsIsOneLine) {
   EXPECT_EQ(listener.AwaitEnd(kSoon), -SIGTERM);
   url.back() = '3';
   EXPECT_EQ(ExitOf({"--join", url}, &said), 1);
-  EXPECT_EQ(said, "parlor-solo: the room cannot be reached\n");
+  EXPECT_EQ(said,
+            "parlor-solo: the room cannot be reached: is the address right, "
+            "does anybody listen there, is the port open to you?\n");
   EXPECT_EQ(ExitOf({"--join", "http://127.0.0.1/room/0?players=3"}, &said), 2);
 }
 

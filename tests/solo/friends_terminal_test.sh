@@ -83,7 +83,7 @@ wants "$work/screen" 'level normal   size 24x24'
 wants "$work/screen" '1 of 3 places taken'
 wants "$work/screen" 'invite code [A-Z2-9]{12}$'
 join 90 30 --record "$work/friend.replay"
-await 'Waiting for the host to start'
+await 'Waiting for the first player to start'
 wants "$work/screen" '2 of 3 places taken'
 keys Enter # is not the friend's to press
 start_match 2

@@ -205,7 +205,9 @@ TEST_F(FriendsTest, ARefusalIsToldInWords) {
       {403, "invite.AAAAAAAAAAAA", "the host does not know this invite code"},
       {403, "pass.xyz", "the host refused access"},
       {404, "", "there is no such room"},
-      {409, "", "the room was opened for another number of players"},
+      {409, "",
+       "the room was opened for another number of players: "
+       "?players= must be the same"},
       {429, "", "too many tries: wait a minute"},
       {503, "", "the host takes nobody in at the moment"},
   };

@@ -359,13 +359,13 @@ TEST(Lobby, OfOneWhoJoined) {
   view.lobby->size = 4;
   EXPECT_EQ(Picture(view, 48, 10), R"(
 
-    C Y C L E S with friends
+     C Y C L E S with friends
 
-    Connected to
-    ws://10.0.0.7:7777/room/0?players=4
+     Connected to
+     ws://10.0.0.7:7777/room/0?players=4
 
-    ▮▮▯▯ 2 of 4 places taken
-    Waiting for the host to start the match
+     ▮▮▯▯ 2 of 4 places taken
+     Waiting for the first player to start
 
                     Q quits
 )");

@@ -158,7 +158,7 @@ absl::StatusOr<NetUrl> ParseNetUrl(std::string_view url) {
       std::find_if(kSchemes.begin(), kSchemes.end(),
                    [&](const Scheme& row) { return row.name == name; });
   if (colon == std::string_view::npos || scheme == kSchemes.end()) {
-    return Wrong("it begins with ws://, wss://, tcp:// or tls://");
+    return Wrong("it begins with none of ws://, wss://, tcp:// and tls://");
   }
   NetUrl parsed;
   parsed.websocket = scheme->websocket;
