@@ -34,9 +34,11 @@ int PlayMatch(const Options& options) {
   const Stopwatch watch;
   host::OsEntropy entropy;
   LocalLink link(options.seed, entropy);
-  Session session(
-      {.game = options.game, .own_seat_is_bot = true, .record = options.record},
-      link);
+  SessionOptions session_options;
+  session_options.game = options.game;
+  session_options.own_seat_is_bot = true;
+  session_options.record = options.record;
+  Session session(session_options, link);
   TimePoint now{};
   while (session.frame() < options.frames && !session.failed() &&
          session.record_status().ok()) {

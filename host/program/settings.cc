@@ -188,7 +188,7 @@ absl::StatusOr<std::int64_t> ParseDuration(const Row& row, const Given& given) {
 absl::Status CheckText(const Row& row, const Given& given, std::size_t index) {
   const std::string& text = given.values[index];
   std::string where = given.where;
-  if (row.kind != Kind::kText) where += "[" + std::to_string(index) + "]";
+  if (row.kind != Kind::kText) absl::StrAppend(&where, "[", index, "]");
   if (text.find('\0') != std::string::npos) {
     return Bad(where, "has a NUL in it");
   }
@@ -279,14 +279,15 @@ std::string DurationText(std::int64_t ms) {
 std::string RangeText(const Row& row, const Settings& defaults) {
   if (const auto* text = std::get_if<std::string Settings::*>(&row.member)) {
     const std::string& value = defaults.**text;
-    return value.empty() ? "" : "[" + value + "]";
+    return value.empty() ? "" : absl::StrCat("[", value, "]");
   }
   if (row.limit == nullptr) return "";
-  const std::string range = Written(row.kind, row.limit->floor) + " to " +
-                            Written(row.kind, row.limit->ceiling) + "]";
+  const std::string range =
+      absl::StrCat(Written(row.kind, row.limit->floor), " to ",
+                   Written(row.kind, row.limit->ceiling), "]");
   const auto* plain = std::get_if<std::int64_t Settings::*>(&row.member);
-  if (plain == nullptr) return "[" + range;
-  return "[" + Written(row.kind, defaults.**plain) + "; " + range;
+  if (plain == nullptr) return absl::StrCat("[", range);
+  return absl::StrCat("[", Written(row.kind, defaults.**plain), "; ", range);
 }
 
 std::string Shown(std::string_view value) {

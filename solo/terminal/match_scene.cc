@@ -69,11 +69,11 @@ void MatchScene::NewMatch() {
   }
   session_.reset();
   link_ = std::make_unique<LocalLink>(options_.seed, entropy_);
-  const std::string record =
-      matches_ == 0 ? options_.record : ClaimNextRecord();
+  SessionOptions session_options;
+  session_options.game = options_.game;
+  session_options.record = matches_ == 0 ? options_.record : ClaimNextRecord();
   ++matches_;
-  session_ = std::make_unique<Session>(
-      SessionOptions{.game = options_.game, .record = record}, *link_);
+  session_ = std::make_unique<Session>(session_options, *link_);
 }
 
 std::string MatchScene::ClaimNextRecord() const {

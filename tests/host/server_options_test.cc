@@ -48,7 +48,7 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"no_threads", [](ServerOptions& o) { o.shards = 0; }, ""},
         Row{"name", [](ServerOptions& o) { o.address = "localhost"; },
             "server.address: \"localhost\" is no numeric IPv4 or IPv6 address"},
-        Row{"slash", [](ServerOptions& o) { o.base_path = "/"; },
+        Row{"slash", [](ServerOptions& o) { o.base_path = '/'; },
             "server.base_path: \"/\" is neither empty nor a path like "
             "\"/games\""},
         Row{"relative", [](ServerOptions& o) { o.base_path = "games"; },

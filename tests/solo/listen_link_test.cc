@@ -1,3 +1,4 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -6,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "clock.h"
 #include "net_links.h"
 #include "parlor/entropy.h"
@@ -127,7 +129,8 @@ TEST_F(ListenLinkTest, UrlsAreOfThisRoomAndEndAtThisMachine) {
     SCOPED_TRACE(text);
     const absl::StatusOr<RoomUrl> url = ParseRoomUrl(text);
     ASSERT_TRUE(url.ok()) << url.status();
-    EXPECT_TRUE(url->host_url.ends_with(":" + std::to_string(link_->port())));
+    EXPECT_THAT(url->host_url,
+                testing::EndsWith(absl::StrCat(":", link_->port())));
     EXPECT_EQ(url->room, 0u);
     EXPECT_EQ(url->players, 3);
     EXPECT_TRUE(JoinLink::Create(url->host_url, entropy_).ok());
