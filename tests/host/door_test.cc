@@ -174,6 +174,13 @@ class DoorTest : public testing::TestWithParam<NetTransport> {
     return client;
   }
 
+  // In the next turn; `ended` tells when the door says that it is over.
+  void EndDoor(bool& ended) {
+    shard_loop_.Post([this, &ended] {
+      door_->End(CloseReason::kRestart, [&ended] { ended = true; });
+    });
+  }
+
   // Everything that is due now, pipes included.
   void Settle() {
     do {
@@ -368,8 +375,7 @@ TEST_P(DoorTest, EndsWhenThoseItRefusedHaveHeardToo) {
   pump_clients_ = false;
   Client& refused = JoinByPipe({.room = 3, .players = 0});
   bool ended = false;
-  shard_loop_.Post(
-      [&] { door_->End(CloseReason::kRestart, [&ended] { ended = true; }); });
+  EndDoor(ended);
   Advance(100 * kMillisecond);
   EXPECT_FALSE(ended);
   pump_clients_ = true;
@@ -389,8 +395,7 @@ TEST_P(DoorTest, EndsWhenTheRefusalsAreOverToo) {
   Settle();
   ASSERT_EQ(door_->shard().connections(), 1);
   bool ended = false;
-  shard_loop_.Post(
-      [&] { door_->End(CloseReason::kRestart, [&ended] { ended = true; }); });
+  EndDoor(ended);
   Advance(stream_.linger_ms * kMillisecond - kMillisecond);
   EXPECT_EQ(door_->shard().connections(), 0);
   EXPECT_FALSE(ended);
@@ -406,8 +411,7 @@ TEST_P(DoorTest, EndsWithoutWhoDoesNotAnswer) {
   Settle();
   ASSERT_EQ(door_->shard().connections(), 1);
   bool ended = false;
-  shard_loop_.Post(
-      [&] { door_->End(CloseReason::kRestart, [&ended] { ended = true; }); });
+  EndDoor(ended);
   Advance(stream_.linger_ms * kMillisecond - kMillisecond);
   EXPECT_FALSE(ended);
   Advance(6 * kMillisecond);

@@ -117,6 +117,7 @@ Match SeatCutOff() {
   match->Join(1, proxy.port());
   match->Join(2);
   match->AwaitStart();
+  // Into the match's 50 s: what is checked holds wherever the cut falls.
   std::this_thread::sleep_for(seconds(10));
   proxy.Cut();
   for (const std::size_t other : {0, 2}) {
@@ -133,6 +134,7 @@ Match SeatKilled() {
   match->Join(1);
   match->Join(2, 0, {"--record", RecordPath()});
   match->AwaitStart();
+  // As above.
   std::this_thread::sleep_for(seconds(5));
   (*match)[1].Signal(SIGKILL);
   match->AwaitEnds();
