@@ -10,6 +10,11 @@ function(parlor_compile_options target)
     -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual
     -Wold-style-cast -Wimplicit-fallthrough -ffp-contract=off
     $<$<BOOL:${PARLOR_WERROR}>:-Werror>)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+    # They see overlaps and overflows in std::string that are not there (GCC bugs
+    # 105329 and 105651).
+    target_compile_options(${target} PRIVATE -Wno-restrict -Wno-stringop-overflow)
+  endif()
 endfunction()
 
 # parlor_library(core SOURCES a.cc ... [HEADERS parlor/a.h ...] [LINKS lib ...])

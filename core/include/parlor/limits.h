@@ -55,6 +55,10 @@ inline constexpr Limit kConnections{"connections", 65'536, 1, 1'048'576};
 // ours: service managers kill after 90 s.
 inline constexpr Limit kDrainMs{"drain_ms", 5'000, 0, 80'000};
 
+// Passes: how long one lasts and how many devices may use it.
+inline constexpr Limit kPassDays{"pass_days", 30, 1, 400};
+inline constexpr Limit kPassDevices{"pass_devices", 2, 1, 16};
+
 // The byte limits of a connection's lanes are ours: a lane holds 4 s of the
 // worst lockstep relay (31 seats x 240/s x 16 B = 119 KB/s), and two of the
 // largest messages that any room kind takes (1 MiB, presence).

@@ -28,6 +28,7 @@
 #include "parlor/connection.h"
 #include "parlor/connector.h"
 #include "parlor/entropy.h"
+#include "parlor/host/access_store.h"
 #include "parlor/host/gate_options.h"
 #include "parlor/host/shard.h"
 #include "parlor/limits.h"
@@ -57,6 +58,14 @@ struct ServerOptions {
   // Nobody comes in over the network before Open(): his connection is closed
   // unheard. For a host who wants the first seat himself.
   bool closed = false;
+  // Codes beside gate.codes, and what passes need; nobody's when null.
+  std::shared_ptr<AccessStore> access_store;
+  // Matches are kept in this file (mode 0600: it holds resume tokens), so that
+  // the next server with it takes them back and their players resume into their
+  // seats: after Drain in full, after the process was killed with what the last
+  // second relayed missing, which the players send again. Who does not come
+  // back is held as one who dropped. Empty: matches end with the server.
+  std::string state_path;
 };
 
 // More threads than any machine that this was measured on has cores.
