@@ -7,6 +7,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "logic/access_codes.h"
+#include "logic/forwarded.h"
 #include "logic/origin.h"
 #include "parlor/limits.h"
 #include "parlor/status.h"
@@ -58,12 +59,28 @@ absl::Status CheckOrigins(const GateOptions& options, std::string_view path) {
   return CheckCount(path, "origins", options.origins.size(), kOriginsMax);
 }
 
+absl::Status CheckProxies(const GateOptions& options, std::string_view path) {
+  for (std::size_t i = 0; i < options.trusted_proxies.size(); ++i) {
+    const std::string& text = options.trusted_proxies[i];
+    const absl::StatusOr<Network> network = ParseNetwork(text);
+    if (network.ok()) continue;
+    return InvalidArgument(Place(path, "trusted_proxies", i)
+                               .append(": \"")
+                               .append(text)
+                               .append("\": ")
+                               .append(StatusText(network.status())));
+  }
+  return CheckCount(path, "trusted_proxies", options.trusted_proxies.size(),
+                    kTrustedProxiesMax);
+}
+
 }  // namespace
 
 absl::Status ValidateOptions(const GateOptions& options,
                              std::string_view path) {
   absl::Status status = CheckCodes(options, path);
   status.Update(CheckOrigins(options, path));
+  status.Update(CheckProxies(options, path));
   std::string rate(path);
   rate.append(".").append(limits::kAddressRate.name);
   status.Update(

@@ -101,6 +101,21 @@ TEST(GateOptionsTest, OpenHasNoCodes) {
               StatusIs(kInvalid, HasSubstr("gate.open: ")));
 }
 
+TEST(GateOptionsTest, ProxiesAreNamedByTheirPlace) {
+  GateOptions options;
+  options.trusted_proxies = {"10.0.0.0/8", "::1", "10.1.0.0/8"};
+  EXPECT_THAT(ValidateOptions(options, "gate"),
+              StatusIs(kInvalid,
+                       "gate.trusted_proxies[2]: \"10.1.0.0/8\": it has bits "
+                       "set behind the first 8"));
+  options.trusted_proxies.assign(256, "10.0.0.0/8");
+  EXPECT_THAT(ValidateOptions(options, "gate"), IsOk());
+  options.trusted_proxies.emplace_back("::1");
+  EXPECT_THAT(
+      ValidateOptions(options, "gate"),
+      StatusIs(kInvalid, "gate.trusted_proxies: 257 are more than 256"));
+}
+
 TEST(GateOptionsTest, HasLimits) {
   EXPECT_THAT(WithCodes(std::vector<std::string>(4'096, "abcdefghi1")), IsOk());
   EXPECT_THAT(WithCodes(std::vector<std::string>(4'097, "abcdefghi1")),

@@ -10,12 +10,15 @@
 
 namespace parlor::host {
 
+struct NumericAddress;  // logic/numeric_address.h
+
 class Address {
  public:
   // Numeric, without port; a scope ("%eth0") is ignored. IPv4, and IPv4 mapped
   // into IPv6, count whole; IPv6 counts by its first 64 bits, since one
   // subscriber has all of the rest (RFC 6177).
   static std::optional<Address> Parse(std::string_view text);
+  static Address Of(const NumericAddress& address);
 
   // Of a client whose address could not be read: all of them count as one.
   static Address Unknown();
