@@ -1,16 +1,22 @@
 #include "logic/access_codes.h"
 
 #include <openssl/crypto.h>
-#include <openssl/evp.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/ascii.h"
+#include "logic/digest.h"
+#include "parlor/byte_io.h"
 #include "parlor/check.h"
 #include "parlor/constant_time.h"
+#include "parlor/host/access_store.h"
+#include "parlor/host/gate_options.h"
 #include "stream/http_head.h"
 
 namespace parlor::host {
@@ -18,6 +24,8 @@ namespace {
 
 constexpr std::size_t kCodeMin = 10;
 constexpr std::size_t kCodeMax = 64;
+
+}  // namespace
 
 std::string_view Trimmed(std::string_view text) {
   while (!text.empty() && absl::ascii_isspace(text.front())) {
@@ -28,8 +36,6 @@ std::string_view Trimmed(std::string_view text) {
   }
   return text;
 }
-
-}  // namespace
 
 std::string_view WhatIsWrongWithCode(std::string_view code) {
   code = Trimmed(code);
@@ -43,33 +49,35 @@ std::string_view WhatIsWrongWithCode(std::string_view code) {
   return {};
 }
 
-AccessCodes::AccessCodes(std::span<const std::string> codes) {
-  digests_.reserve(codes.size());
-  for (const std::string& code : codes) {
-    PARLOR_CHECK(WhatIsWrongWithCode(code).empty());
-    digests_.push_back(Hash(code));
-  }
-}
-
-AccessCodes::Digest AccessCodes::Hash(std::string_view code) {
+Sha256 HashCode(std::string_view code) {
   std::string text(Trimmed(code));
   absl::AsciiStrToUpper(&text);
-  Digest digest;
-  unsigned int size = 0;
-  PARLOR_CHECK(EVP_Digest(text.data(), text.size(),
-                          reinterpret_cast<unsigned char*>(digest.data()),
-                          &size, EVP_sha256(), nullptr) == 1);
-  PARLOR_CHECK(size == digest.size());
+  const Sha256 digest = DigestOf(AsBytes(text));
   OPENSSL_cleanse(text.data(), text.size());
   return digest;
 }
 
+AccessCodes::AccessCodes(std::span<const std::string> codes) {
+  own_.reserve(codes.size());
+  for (const std::string& code : codes) {
+    PARLOR_CHECK(WhatIsWrongWithCode(code).empty());
+    own_.push_back(HashCode(code));
+  }
+}
+
+void AccessCodes::SetStored(std::vector<Sha256> codes) {
+  stored_ = std::move(codes);
+  stored_.resize(std::min(stored_.size(), kCodesMax));
+}
+
 bool AccessCodes::Has(std::string_view text) const {
-  const Digest digest = Hash(text);
+  const Sha256 digest = HashCode(text);
   bool found = false;
-  for (const Digest& stored : digests_) {
-    const bool same = ConstantTimeEquals(stored, digest);
-    found = found || same;
+  for (const std::vector<Sha256>* codes : {&own_, &stored_}) {
+    for (const Sha256& code : *codes) {
+      const bool same = ConstantTimeEquals(code, digest);
+      found = found || same;
+    }
   }
   return found;
 }

@@ -1,35 +1,43 @@
-// AccessCodes: the invite codes of a host, of which it keeps the SHA-256 only.
+// AccessCodes: the invite codes of a host, of which it keeps the SHA-256 only:
+// those of its options, and those of its AccessStore, which may change.
 #ifndef PARLOR_HOST_LOGIC_ACCESS_CODES_H_
 #define PARLOR_HOST_LOGIC_ACCESS_CODES_H_
 
-#include <array>
-#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "parlor/host/access_store.h"
+
 namespace parlor::host {
+
+// Without the white space of ASCII around it.
+std::string_view Trimmed(std::string_view text);
 
 // Empty: it may be a code (gate_options.h says which). Otherwise why not, in
 // words that hold nothing of it.
 std::string_view WhatIsWrongWithCode(std::string_view code);
+
+// What is stored of a code: neither what is around it nor its case counts.
+Sha256 HashCode(std::string_view code);
 
 class AccessCodes {
  public:
   // Codes with nothing wrong.
   explicit AccessCodes(std::span<const std::string> codes);
 
-  // Whether `text`, trimmed and in any case, is one of them. Takes as long for
-  // every text of a length, and compares it with all of them.
+  // Takes the place of the store's codes. More than kCodesMax are too many to
+  // compare with every attempt: the first of them let in.
+  void SetStored(std::vector<Sha256> codes);
+
+  // Whether `text`, trimmed and in any case, is one of all these. Takes as long
+  // for every text of a length, and compares it with all of them.
   bool Has(std::string_view text) const;
 
  private:
-  using Digest = std::array<std::byte, 32>;
-
-  static Digest Hash(std::string_view code);
-
-  std::vector<Digest> digests_;
+  std::vector<Sha256> own_;
+  std::vector<Sha256> stored_;
 };
 
 }  // namespace parlor::host

@@ -3,7 +3,8 @@
 //
 // A pass is text that a subprotocol may carry, "<payload>.<signature>", both
 // base64url without padding: a version byte 1, the id, when it expires (both
-// 8 bytes, little-endian) and a byte for the devices; and its HMAC-SHA256.
+// 8 bytes, little-endian) and a byte for the devices; and the HMAC-SHA256 of
+// these 18 bytes. Of each pass there is one spelling, of 68 characters.
 #ifndef PARLOR_HOST_LOGIC_PASS_H_
 #define PARLOR_HOST_LOGIC_PASS_H_
 
@@ -20,13 +21,15 @@ struct Pass {
   std::uint64_t id = 0;        // random; shown as 16 hexadecimal digits
   std::int64_t expires_s = 0;  // since 1970
   std::int64_t devices = 1;    // 1..limits::kPassDevices.ceiling
+
+  friend bool operator==(const Pass&, const Pass&) = default;
 };
 
 // `secret` is not empty.
 std::string WritePass(const Pass& pass, std::string_view secret);
 
-// Nothing, unless `secret` signed it (compared in constant time). It may have
-// expired.
+// Nothing, unless `secret` (not empty) signed it, which is compared in constant
+// time. It may have expired.
 std::optional<Pass> ReadPass(std::string_view text, std::string_view secret);
 
 // What a device shows with a pass: 16 to 64 characters of base64url.
