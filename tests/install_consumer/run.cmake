@@ -44,10 +44,10 @@ if(CCACHE)
   set(ENV{CCACHE_NOHASHDIR} 1)
 endif()
 
-# Installed: the libraries without sockets, as where OpenSSL or Asio is missing,
-# moved after that, since nothing in it may name the place it was installed to.
+# Installed: the libraries without sockets and SQLite, as where OpenSSL, Asio and
+# SQLite are missing, moved after that, since nothing in it may name the place it was installed to.
 configure(${SOURCE} ${WORK}/library
-  -DPARLOR_BUILD_SOCKETS=OFF -DPARLOR_BUILD_SOLO=OFF -DPARLOR_BUILD_TESTS=OFF
+  -DPARLOR_BUILD_SOCKETS=OFF -DPARLOR_BUILD_SQLITE=OFF -DPARLOR_BUILD_SOLO=OFF -DPARLOR_BUILD_TESTS=OFF
   -DPARLOR_BUILD_BENCH=OFF -DCMAKE_INSTALL_PREFIX=${WORK}/first)
 run(${CMAKE_COMMAND} --build ${WORK}/library)
 run(${CMAKE_COMMAND} --install ${WORK}/library)
@@ -62,7 +62,8 @@ function(expect_headers folder)
   endif()
 endfunction()
 expect_headers(transports memory_pipe.h)
-expect_headers(host address.h local_connector.h os_entropy.h shard.h)
+expect_headers(host access_store.h address.h local_connector.h os_entropy.h
+  room_store.h shard.h)
 
 file(GLOB_RECURSE exports ${WORK}/prefix/*/parlor-targets*.cmake)
 if(NOT exports)
