@@ -5,12 +5,14 @@
 #include <iterator>
 #include <list>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <utility>
 
 #include "logic/front_client.h"
 #include "logic/gate.h"
 #include "logic/handover.h"
+#include "logic/numeric_address.h"
 #include "parlor/host/address.h"
 #include "parlor/transports/net_listener.h"
 #include "stream/byte_stream.h"
@@ -26,15 +28,29 @@ Front::~Front() = default;
 
 void Front::OnAccept(std::unique_ptr<stream::ByteStream> stream,
                      std::string_view address, NetTransport transport) {
-  const Address from = Address::Parse(address).value_or(Address::Unknown());
-  FrontClient& client =
-      clients_.emplace_back(*this, std::move(stream), from, transport);
-  std::list<FrontClient*>& siblings = of_address_[from];
-  siblings.push_back(&client);
-  client.SetPlace({std::prev(clients_.end()), std::prev(siblings.end())});
+  FrontClient& client = clients_.emplace_back(
+      *this, std::move(stream), ParseNumericAddress(address), transport);
+  client.place().of_all = std::prev(clients_.end());
   unseated_.store(clients_.size(), std::memory_order_relaxed);
-  if (siblings.size() > options_.unseated_per_address) Drop(*siblings.front());
+  if (!client.IsProxy()) CountFor(client, client.address());
   if (clients_.size() > options_.unseated_max) DropOldest();
+}
+
+void Front::CountFor(FrontClient& client, std::optional<Address> address) {
+  FrontClient::Place& place = client.place();
+  if (place.address == address) return;
+  if (place.address) {
+    const auto siblings = of_address_.find(*place.address);
+    siblings->second.erase(place.of_address);
+    if (siblings->second.empty()) of_address_.erase(siblings);
+  }
+  place.address = address;
+  if (!address) return;
+  std::list<FrontClient*>& siblings = of_address_[*address];
+  siblings.push_back(&client);
+  place.of_address = std::prev(siblings.end());
+  // Another one: the limit is 1 at least.
+  if (siblings.size() > options_.unseated_per_address) Drop(*siblings.front());
 }
 
 bool Front::DropOldest() {
@@ -44,11 +60,8 @@ bool Front::DropOldest() {
 }
 
 void Front::Drop(FrontClient& client) {
-  const FrontClient::Place place = client.place();
-  const auto siblings = of_address_.find(client.address());
-  siblings->second.erase(place.of_address);
-  if (siblings->second.empty()) of_address_.erase(siblings);
-  clients_.erase(place.of_all);
+  CountFor(client, std::nullopt);
+  clients_.erase(client.place().of_all);
   unseated_.store(clients_.size(), std::memory_order_relaxed);
 }
 

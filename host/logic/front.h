@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -69,8 +70,14 @@ struct HostFigures {
 // the answer unless its client says "Connection: close", the answer is about a
 // room, or it is not sure where the next request begins.
 //
+// Where the connection comes from a proxy that the gate trusts, its client is
+// found anew with every head (X-Forwarded-For, see forwarded.h), since proxies
+// send the requests of many over one connection. Without such a head the client
+// is the proxy.
+//
 // Over NetTransport::kTcp there are rooms only, refused by the same checks in
-// the same order.
+// the same order. Nothing there tells who is behind a proxy: all of its clients
+// count as one.
 //
 // Nothing that a client sent is in what is answered, but its Origin to a page
 // that the gate allows.
@@ -97,7 +104,9 @@ class Front {
 
   // A client has connected; in a turn of the loop. `address` is numeric and
   // dies with the call. When there are too many that have no seat yet, in all
-  // or of this address, the oldest (of this address) is cut off.
+  // or of this address, the oldest (of this address) is cut off. One from a
+  // trusted proxy counts for its client's address instead, and only from a head
+  // on until it is answered.
   void OnAccept(std::unique_ptr<stream::ByteStream> stream,
                 std::string_view address, NetTransport transport);
 
@@ -112,6 +121,9 @@ class Front {
  private:
   friend class FrontClient;
 
+  // Whose address the client counts for from here on; nobody's: only in all.
+  // May cut off others of the address.
+  void CountFor(FrontClient& client, std::optional<Address> address);
   // The last that a client does in its event: both destroy it.
   void Admit(FrontClient& client, Handover handover);
   void Drop(FrontClient& client);
@@ -120,7 +132,8 @@ class Front {
   const FrontOptions options_;
   Gate& gate_;
   Ports& ports_;
-  // Both with the oldest first; no list of an address is empty.
+  // Both with the oldest first, of an address those that have counted for it
+  // the longest; no list of an address is empty.
   std::list<FrontClient> clients_;
   std::atomic<std::size_t> unseated_ = 0;  // of them
   absl::flat_hash_map<Address, std::list<FrontClient*>> of_address_;

@@ -14,6 +14,7 @@
 #include "logic/gate.h"
 #include "logic/handover.h"
 #include "logic/http_body.h"
+#include "logic/numeric_address.h"
 #include "parlor/byte_io.h"
 #include "parlor/check.h"
 #include "parlor/connector.h"
@@ -47,6 +48,7 @@ constexpr std::uint16_t kUnavailable = 503;
 // RFC 9110 section 10.1.1.
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 constexpr std::string_view kJson = "application/json";
+constexpr std::string_view kForwardedFor = "X-Forwarded-For";
 
 enum class Page : std::uint8_t { kHealth, kInvite, kRoom, kNone };
 
@@ -80,12 +82,14 @@ std::string HealthJson(const HostFigures& figures, bool draining) {
 
 FrontClient::FrontClient(Front& front,
                          std::unique_ptr<stream::ByteStream> stream,
-                         const Address& address, NetTransport transport)
+                         const std::optional<NumericAddress>& peer,
+                         NetTransport transport)
     : LoopMember(front.loop_),
       front_(front),
       stream_(std::move(stream)),
-      address_(address),
+      peer_(peer),
       transport_(transport),
+      address_(peer ? Address::Of(*peer) : Address::Unknown()),
       out_(loop().segments()) {
   if (transport == NetTransport::kTcp) {
     hello_ = stream::MakeTcpServerHandshake();
@@ -99,6 +103,11 @@ FrontClient::FrontClient(Front& front,
 
 FrontClient::~FrontClient() {
   if (stream_ != nullptr) stream_->Reset();
+}
+
+bool FrontClient::IsProxy() const {
+  return transport_ == NetTransport::kWebSocket && peer_ &&
+         front_.gate_.proxies().Has(*peer_);
 }
 
 void FrontClient::SetDeadline(std::int64_t ms) {
@@ -189,7 +198,13 @@ bool FrontClient::TakeHead(std::span<std::byte>& input) {
     case HttpHead::Progress::kDone:
       break;
   }
+  FindClient();
   return OnRequest(input);
+}
+
+void FrontClient::FindClient() {
+  address_ = front_.gate_.proxies().ClientOf(peer_, head_->List(kForwardedFor));
+  front_.CountFor(*this, address_);
 }
 
 bool FrontClient::OnRequest(std::span<std::byte>& input) {
@@ -324,6 +339,7 @@ bool FrontClient::Reply(HttpReply reply) {
   out_.Append(AsBytes(text));
   head_ = nullptr;
   body_.reset();
+  if (IsProxy()) front_.CountFor(*this, std::nullopt);
   SetDeadline(front_.options_.idle_ms);
   return true;
 }

@@ -18,6 +18,7 @@
 
 #include "logic/front.h"
 #include "logic/http_body.h"
+#include "logic/numeric_address.h"
 #include "parlor/connector.h"
 #include "parlor/host/address.h"
 #include "parlor/time.h"
@@ -42,18 +43,23 @@ class FrontClient final : private stream::LoopMember,
   // In the front's lists.
   struct Place {
     std::list<FrontClient>::iterator of_all;
+    std::optional<Address> address{};  // that it counts for, in whose list:
     std::list<FrontClient*>::iterator of_address;
   };
 
-  // In a turn of the front's loop, which is when its time begins.
+  // In a turn of the front's loop, which is when its time begins. `peer`: where
+  // the connection comes from, nothing when that could not be read.
   FrontClient(Front& front, std::unique_ptr<stream::ByteStream> stream,
-              const Address& address, NetTransport transport);
+              const std::optional<NumericAddress>& peer,
+              NetTransport transport);
   // Cuts the client off, unless it went on to a room or its end is on its way.
   ~FrontClient() override;
 
+  // Of the peer, or of the client behind it that the last head told of.
   const Address& address() const { return address_; }
-  void SetPlace(const Place& place) { place_ = place; }
-  const Place& place() const { return place_; }
+  // Whether each head tells which client it is.
+  bool IsProxy() const;
+  Place& place() { return place_; }
 
  private:
   enum class Step : std::uint8_t {
@@ -78,6 +84,8 @@ class FrontClient final : private stream::LoopMember,
   bool TakeHello(std::span<std::byte>& input);
   bool TakeHead(std::span<std::byte>& input);
   bool TakeBody(std::span<std::byte>& input);
+  // Whose the head is.
+  void FindClient();
   bool OnRequest(std::span<std::byte>& input);
   bool ReplyNotAllowed(std::string_view allow);
   bool TellHealth();
@@ -100,8 +108,9 @@ class FrontClient final : private stream::LoopMember,
 
   Front& front_;
   std::unique_ptr<stream::ByteStream> stream_;
-  const Address address_;
+  const std::optional<NumericAddress> peer_;
   const NetTransport transport_;
+  Address address_;
   Place place_;
   TimePoint deadline_{};  // of what is being read
   // Over TCP.

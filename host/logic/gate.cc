@@ -56,6 +56,7 @@ Gate::Gate(const GateOptions& options, GateRooms rooms,
       open_(options.open),
       codes_(options.codes),
       origins_(NormalOrigins(options)),
+      proxies_(options.trusted_proxies),
       attempts_(options.joins_per_minute, addresses_max),
       failures_(Third(options.joins_per_minute), addresses_max) {}
 

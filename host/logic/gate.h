@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "logic/access_codes.h"
+#include "logic/forwarded.h"
 #include "logic/minute_rates.h"
 #include "parlor/connector.h"
 #include "parlor/host/address.h"
@@ -44,6 +45,9 @@ class Gate {
   // Joins are refused with 503 from here on; resumes pass.
   void Drain() { draining_ = true; }
   bool draining() const { return draining_; }
+
+  // Of the addresses below, whoever asks says which client's they are.
+  const TrustedProxies& proxies() const { return proxies_; }
 
   // The decision about a request for a room falls in two steps, since a
   // WebSocket's upgrade is looked at between them (contract: draining, path and
@@ -85,6 +89,7 @@ class Gate {
   bool open_;
   AccessCodes codes_;
   std::vector<std::string> origins_;  // as browsers write them
+  TrustedProxies proxies_;
   MinuteRates attempts_;
   MinuteRates failures_;
 };

@@ -1,7 +1,9 @@
 // A fuzzer's bytes are what a client says to a front whose gate is open, over
-// either transport, and what several do at once. Nothing may assert, and:
-//  - what is answered and who is handed over does not depend on how the bytes
-//    were cut;
+// either transport, behind a trusted proxy or not, and what several do at once.
+// Nothing may assert, and:
+//  - what is answered, who is handed over and whose address that is does not
+//    depend on how the bytes were cut;
+//  - a stranger is who it connects as, whatever it says;
 //  - who is handed over asked for a room that there is, can be answered, and
 //    takes along all of what is behind its request and nothing else;
 //  - no more clients are kept than may be, and none for ever.
@@ -23,6 +25,7 @@
 #include "parlor/byte_io.h"
 #include "parlor/check.h"
 #include "parlor/executor.h"
+#include "parlor/host/address.h"
 #include "parlor/limits.h"
 #include "parlor/transports/net_listener.h"
 #include "parlor/transports/request.h"
@@ -41,6 +44,8 @@ constexpr std::size_t kAddressesMax = 16;
 constexpr std::size_t kUnseated = 4;
 constexpr std::size_t kUnseatedPerAddress = 2;
 constexpr std::size_t kBufferBytes = 1'000;
+constexpr std::string_view kStranger = "192.0.2.1";
+constexpr std::string_view kProxy = "192.0.2.2";
 
 // One end of a stream, and what it has said and heard.
 struct Client final : stream::ByteStream::Events {
@@ -80,6 +85,7 @@ struct Taken {
   std::uint32_t room = 0;
   std::int32_t players = 0;
   std::string access;
+  Address address;
   std::string accepted;
   std::string rest;
 
@@ -90,11 +96,13 @@ class World final : Front::Ports {
  public:
   explicit World(std::uint64_t seed)
       : executor_(seed, Executor::Ties::kShuffled),
-        gate_({.open = true, .joins_per_minute = limits::kAddressRate.ceiling},
+        gate_({.open = true,
+               .trusted_proxies = {std::string(kProxy), "10.0.0.0/8"},
+               .joins_per_minute = limits::kAddressRate.ceiling},
               {.rooms = kRooms, .seats = kSeats}, kAddressesMax),
         front_(loop_, Options(), gate_, *this) {}
 
-  Client& Connect(NetTransport transport, const std::string& address,
+  Client& Connect(NetTransport transport, std::string_view address,
                   const test::MemoryStreamOptions& memory) {
     Client& client = *clients_.emplace_back(std::make_unique<Client>());
     test::MemoryStreamPair pair =
@@ -105,7 +113,7 @@ class World final : Front::Ports {
     client.stream->WantRead(true);
     const auto stream = std::make_shared<std::unique_ptr<stream::ByteStream>>(
         std::move(pair.second));
-    loop_.Post([this, stream, address, transport] {
+    loop_.Post([this, stream, address = std::string(address), transport] {
       front_.OnAccept(std::move(*stream), address, transport);
     });
     Settle();
@@ -127,6 +135,7 @@ class World final : Front::Ports {
     Taken taken{.room = handover.hello.room,
                 .players = handover.hello.players,
                 .access = handover.hello.access,
+                .address = handover.address,
                 .rest = std::string(AsText(handover.unread))};
     PARLOR_CHECK(taken.room < kRooms);
     PARLOR_CHECK(taken.players >= 1 && taken.players <= kSeats);
@@ -179,9 +188,9 @@ struct Outcome {
 
 // `text` in pieces of at most so many bytes.
 Outcome Ask(World& world, std::string_view text, NetTransport transport,
-            std::size_t piece) {
+            std::string_view address, std::size_t piece) {
   Client& client =
-      world.Connect(transport, "192.0.2.1", {.piece_bytes_max = piece});
+      world.Connect(transport, address, {.piece_bytes_max = piece});
   while (!text.empty()) {
     const std::string_view part = text.substr(0, piece);
     client.Say(part);
@@ -201,6 +210,8 @@ Outcome Ask(World& world, std::string_view text, NetTransport transport,
     PARLOR_CHECK(client.ended == IoStatus::kOk);
     outcome.taken.push_back(world.Read(handover));
     PARLOR_CHECK(client.said.ends_with(outcome.taken.back().rest));
+    PARLOR_CHECK(address == kProxy ||
+                 outcome.taken.back().address == Address::Parse(address));
   }
   world.handovers().clear();
   world.front().DropOldest();
@@ -213,9 +224,11 @@ Outcome Ask(World& world, std::string_view text, NetTransport transport,
 void CheckCuts(std::string_view text) {
   World world(1);
   for (const auto transport : {NetTransport::kWebSocket, NetTransport::kTcp}) {
-    const Outcome whole = Ask(world, text, transport, SIZE_MAX);
-    PARLOR_CHECK(Ask(world, text, transport, 1) == whole);
-    PARLOR_CHECK(Ask(world, text, transport, 7) == whole);
+    for (const std::string_view address : {kStranger, kProxy}) {
+      const Outcome whole = Ask(world, text, transport, address, SIZE_MAX);
+      PARLOR_CHECK(Ask(world, text, transport, address, 1) == whole);
+      PARLOR_CHECK(Ask(world, text, transport, address, 7) == whole);
+    }
   }
 }
 
@@ -230,7 +243,8 @@ void CheckCrowd(std::span<const std::uint8_t> script) {
   const test::MemoryStreamOptions memory = {.buffer_bytes = kBufferBytes,
                                             .piece_bytes_max = piece};
   World world(script[0]);
-  constexpr std::array kAddresses = {"192.0.2.1", "192.0.2.2", "unreadable"};
+  constexpr std::array<std::string_view, 3> kAddresses = {kStranger, kProxy,
+                                                          "unreadable"};
   const auto next = [&script]() -> std::uint8_t {
     if (script.empty()) return 0;
     const std::uint8_t byte = script.front();

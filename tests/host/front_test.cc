@@ -962,6 +962,200 @@ TEST_F(FrontTest, OverTcpTheSameIsRefused) {
   EXPECT_THAT(handovers_, IsEmpty());
 }
 
+// ---- Whose address it is.
+
+class FrontProxyTest : public FrontTest {
+ protected:
+  FrontProxyTest() {
+    gate_options_.trusted_proxies = {"10.0.0.0/8", "::1"};
+    gate_options_.joins_per_minute = 6;
+    Make();
+  }
+
+  static std::string Forwarded(std::string_view list) {
+    return std::string("X-Forwarded-For: ").append(list).append("\r\n");
+  }
+  // A request that is not over.
+  static std::string HalfPost(std::string_view list) {
+    const std::string whole = Post(kCode, Forwarded(list));
+    return whole.substr(0, whole.size() - 1);
+  }
+  // How many of `count` checks for `list` are looked at, over one connection.
+  int LookedAt(std::string_view peer, std::string_view list, int count) {
+    const auto client = Connect(peer);
+    int looked_at = 0;
+    for (int i = 0; i < count; ++i) {
+      client->Say(Post(kCode, Forwarded(list)));
+      Run();
+      if (client->Take().starts_with("HTTP/1.1 200 ")) ++looked_at;
+    }
+    front_->DropOldest();
+    return looked_at;
+  }
+  // Who joined last.
+  Address Joined(std::string_view peer, std::string_view headers,
+                 NetTransport transport = NetTransport::kWebSocket) {
+    const auto client = Connect(peer, transport);
+    client->Say(transport == NetTransport::kWebSocket
+                    ? Join("/room/3?players=2", "", headers)
+                    : TcpHello(RoomRequest("/room/3?players=2")));
+    Run();
+    return handovers_.empty() ? Address() : handovers_.back().address;
+  }
+};
+
+TEST_F(FrontProxyTest, TheHeaderOfAStrangerIsNotRead) {
+  for (int i = 0; i < 6; ++i) {
+    EXPECT_EQ(LookedAt("192.0.2.9", "198.51.100." + std::to_string(i), 1), 1);
+  }
+  EXPECT_EQ(LookedAt("192.0.2.9", "198.51.100.9", 1), 0);
+  EXPECT_EQ(LookedAt("192.0.2.9", "10.0.0.1", 1), 0);
+  // Nor does it use up anybody's.
+  EXPECT_EQ(LookedAt("198.51.100.1", "", 7), 6);
+  EXPECT_EQ(Joined("192.0.2.8", Forwarded("198.51.100.1")),
+            *Address::Parse("192.0.2.8"));
+}
+
+TEST_F(FrontProxyTest, ClientsBehindAProxyHaveTheirOwnRates) {
+  EXPECT_EQ(LookedAt("10.0.0.1", "192.0.2.1", 7), 6);
+  EXPECT_EQ(LookedAt("10.0.0.1", "192.0.2.2", 5), 5);
+  // The same clients another way.
+  EXPECT_EQ(LookedAt("::1", "192.0.2.1, 10.0.0.7", 1), 0);
+  EXPECT_EQ(LookedAt("192.0.2.2", "", 2), 1);
+  // And the proxies have theirs.
+  EXPECT_EQ(LookedAt("10.0.0.1", "", 7), 6);
+  EXPECT_EQ(LookedAt("10.0.0.2", "unknown", 7), 6);
+  EXPECT_EQ(LookedAt("10.0.0.2", "192.0.2.3, unknown", 1), 0);
+}
+
+// One connection of a proxy carries many clients, failures of whom are theirs.
+TEST_F(FrontProxyTest, EveryHeadTellsItsClient) {
+  const auto proxy = Connect("10.0.0.1");
+  const std::string refused = Json("403 Forbidden", R"({"ok":false})");
+  std::string said;
+  std::string answers;
+  for (int i = 0; i < 3; ++i) {
+    said += Post("WRONGCODE0", Forwarded("192.0.2.1"));
+    said += Post(kCode, Forwarded("192.0.2.2"));
+    answers += i < 2 ? refused
+                     : Answer("429 Too Many Requests",
+                              "Cache-Control: no-store\r\nRetry-After: 60\r\n");
+    answers += Json("200 OK", R"({"ok":true,"players":4})");
+  }
+  proxy->Say(said + kHealth +
+             Join("/room/3?players=2", "", Forwarded("192.0.2.2")));
+  Run();
+  EXPECT_EQ(proxy->heard(), answers + kHealthy);
+  ASSERT_THAT(handovers_, SizeIs(1));
+  EXPECT_EQ(handovers_[0].address, *Address::Parse("192.0.2.2"));
+  // Without the header it is the proxy's own, not the last client's.
+  const auto again = Connect("10.0.0.1");
+  again->Say(Post(kCode, Forwarded("192.0.2.3")) + Join("/room/3?players=2"));
+  Run();
+  ASSERT_THAT(handovers_, SizeIs(2));
+  EXPECT_EQ(handovers_[1].address, *Address::Parse("10.0.0.1"));
+}
+
+TEST_F(FrontProxyTest, WhatIsLeftOfTheClientIsNobodysWord) {
+  for (int i = 0; i < 6; ++i) {
+    const std::string forged = "198.51.100." + std::to_string(i);
+    EXPECT_EQ(LookedAt("10.0.0.1", forged + ", 192.0.2.1", 1), 1);
+  }
+  EXPECT_EQ(LookedAt("10.0.0.1", "198.51.100.9, 192.0.2.1", 1), 0);
+  EXPECT_EQ(LookedAt("10.0.0.1", "10.0.0.9, \xff, 192.0.2.1", 1), 0);
+  EXPECT_EQ(LookedAt("10.0.0.1", "198.51.100.1", 7), 6);
+}
+
+TEST_F(FrontProxyTest, AllLinesAreOneList) {
+  EXPECT_EQ(Joined("10.0.0.1", Forwarded("198.51.100.1, 192.0.2.1") +
+                                   "x-forwarded-for: 10.0.0.3\r\n" +
+                                   Forwarded(" , 10.0.0.2,")),
+            *Address::Parse("192.0.2.1"));
+  EXPECT_EQ(Joined("10.0.0.1", Forwarded("192.0.2.1") + Forwarded("192.0.2.2")),
+            *Address::Parse("192.0.2.2"));
+  EXPECT_EQ(Joined("10.0.0.1", Forwarded("10.0.0.3,10.0.0.2")),
+            *Address::Parse("10.0.0.3"));
+  EXPECT_EQ(Joined("10.0.0.1", Forwarded("[2001:db8::1]:443")),
+            *Address::Parse("2001:db8::1"));
+}
+
+TEST_F(FrontProxyTest, OverTcpAllBehindAProxyAreOne) {
+  EXPECT_EQ(Joined("10.0.0.1", "", NetTransport::kTcp),
+            *Address::Parse("10.0.0.1"));
+  options_.unseated_per_address = 2;
+  Make();
+  const auto a = Connect("10.0.0.1", NetTransport::kTcp);
+  const auto b = Connect("10.0.0.1", NetTransport::kTcp);
+  const auto c = Connect("10.0.0.1", NetTransport::kTcp);
+  EXPECT_EQ(a->ended(), IoStatus::kLost);
+  EXPECT_EQ(b->ended(), IoStatus::kOk);
+  EXPECT_EQ(c->ended(), IoStatus::kOk);
+}
+
+TEST_F(FrontProxyTest, AProxysConnectionsCountForTheirClients) {
+  const auto limit = static_cast<int>(options_.unseated_per_address);
+  std::vector<std::unique_ptr<RawClient>> all;
+  const auto connect = [&](std::string_view said) -> RawClient& {
+    RawClient& client = *all.emplace_back(Connect("10.0.0.1"));
+    client.Say(said);
+    Run();
+    return client;
+  };
+  for (int i = 0; i < limit + 10; ++i) connect("GET /hea");
+  RawClient& other = connect(HalfPost("192.0.2.2"));
+  RawClient& first = connect(HalfPost("192.0.2.1"));
+  for (int i = 1; i < limit; ++i) connect(HalfPost("192.0.2.1"));
+  EXPECT_EQ(front_->unseated(), static_cast<std::size_t>(2 * limit + 11));
+  EXPECT_EQ(first.ended(), IoStatus::kOk);
+  // The oldest of the client goes, and no other.
+  connect(HalfPost("192.0.2.1"));
+  EXPECT_EQ(first.ended(), IoStatus::kLost);
+  EXPECT_EQ(front_->unseated(), static_cast<std::size_t>(2 * limit + 11));
+  // The client's own connections are among them.
+  const auto direct = Connect("192.0.2.1");
+  EXPECT_EQ(front_->unseated(), static_cast<std::size_t>(2 * limit + 11));
+  EXPECT_EQ(other.ended(), IoStatus::kOk);
+  for (int i = 0; i < limit; ++i) all.push_back(Connect("192.0.2.2"));
+  EXPECT_EQ(other.ended(), IoStatus::kLost);
+}
+
+TEST_F(FrontProxyTest, BetweenTwoRequestsAConnectionIsNoClients) {
+  options_.unseated_per_address = 1;
+  Make();
+  const auto a = Connect("10.0.0.1");
+  a->Say(Post(kCode, Forwarded("192.0.2.1")));
+  const auto b = Connect("10.0.0.1");
+  b->Say(HalfPost("192.0.2.1"));
+  Run();
+  EXPECT_EQ(a->ended(), IoStatus::kOk);
+  // It may carry another's next, and then the same one's again, whose older
+  // request is cut off.
+  a->Say(Post(kCode, Forwarded("192.0.2.2")));
+  Run();
+  EXPECT_EQ(b->ended(), IoStatus::kOk);
+  a->Say(HalfPost("192.0.2.1"));
+  Run();
+  EXPECT_EQ(a->ended(), IoStatus::kOk);
+  EXPECT_EQ(b->ended(), IoStatus::kLost);
+  EXPECT_EQ(front_->unseated(), 1u);
+}
+
+TEST_F(FrontProxyTest, ForgetsTheClientsThatHaveGone) {
+  const auto proxy = Connect("10.0.0.1");
+  const auto visit = [&](int from, int to) {
+    for (int i = from; i < to; ++i) {
+      proxy->Say(Http("GET /healthz",
+                      Forwarded("2001:db8:0:" + std::to_string(i) + "::1")));
+      Run();
+      EXPECT_EQ(proxy->Take(), kHealthy);
+    }
+  };
+  visit(0, 100);
+  const std::uint64_t before = parlor_allocated_bytes();
+  visit(100, 4'100);
+  EXPECT_LT(parlor_allocated_bytes(), before + 16 * 1024);
+}
+
 // ---- The gate's words.
 
 TEST_F(FrontTest, WhileDrainingOnlyResumesPass) {
@@ -1066,7 +1260,11 @@ TEST_F(FrontTest, NothingAClientSaidIsSaidAgain) {
       "tEsTmArK\r\n\r\n",
       Http("GET /tEsTmArK\x01"),
       Http("GET /healthz", "tEsTmArK\r\n"),
+      Http("GET /healthz", "X-Forwarded-For: tEsTmArK, 192.0.2.1\r\n"),
+      Post("a", "X-Forwarded-For: 192.0.2.1, tEsTmArK\r\n"),
   };
+  gate_options_.trusted_proxies = {"192.0.2.1"};
+  Make();
   for (const std::string& request : requests) {
     SCOPED_TRACE(request);
     const std::string answer = Ask(request);
