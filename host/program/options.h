@@ -6,20 +6,26 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "parlor/host/server.h"
+#include "program/merger.h"
 #include "program/settings.h"
 
 namespace parlor::host_program {
 
 // Exit codes; --help lists them.
 inline constexpr int kExitOk = 0;
-inline constexpr int kExitFailed = 1;   // no port, no thread
+inline constexpr int kExitFailed = 1;   // no port, no thread, no such id
 inline constexpr int kExitRefused = 2;  // bad flags, a bad file
 
 struct Options {
   Settings settings;
-  host::ServerOptions server;  // valid; TLS loaded
+  // Valid; TLS and the secret of passes loaded. Without the access store, which
+  // `settings.access` names.
+  host::ServerOptions server;
+  Places places;
+  std::vector<std::string> warnings;  // for the log, a line each
 };
 
 // The arguments end the program: print and exit.

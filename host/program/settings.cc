@@ -54,6 +54,28 @@ const std::array kRows = {
         "A page that may connect, as in https://play.example; may be\n"
         "repeated; without any, every page may",
         nullptr, "server.gate.origins"},
+    Row{"access", kAccess, Kind::kText, &Settings::access, "FILE",
+        "Where 'parlor-host invite' and 'parlor-host pass' keep the\ncodes and "
+        "passes that they make; made when there is none",
+        nullptr, "server.access_store"},
+    Row{"passes", kAccess, Kind::kSwitch, &Settings::passes, "",
+        "Passes let in too; needs --pass-secret and --access", nullptr,
+        "server.gate.passes"},
+    Row{"pass-secret", kAccess, Kind::kText, &Settings::pass_secret, "FILE",
+        "Holds what passes are signed with, 32 bytes or more, for no\nother "
+        "user to read; 'parlor-host pass secret FILE' makes one",
+        nullptr, "server.gate.pass_secret"},
+    Row{"pass-days", kAccess, Kind::kNumber, &Settings::pass_days, "N",
+        "How long a pass may last", &limits::kPassDays,
+        "server.gate.pass_days"},
+    Row{"pass-devices", kAccess, Kind::kNumber, &Settings::pass_devices, "N",
+        "From how many devices one may be used", &limits::kPassDevices,
+        "server.gate.pass_devices"},
+    Row{"trusted-proxy", kAccess, Kind::kTexts, &Settings::trusted_proxies,
+        "CIDR",
+        "A proxy of yours in front, as in 10.0.0.0/8 or ::1, whose\n"
+        "X-Forwarded-For says who comes; may be repeated",
+        nullptr, "server.gate.trusted_proxies"},
 
     Row{"rooms", kRooms, Kind::kNumber, &Settings::rooms, "N",
         "Rooms, numbered from 0", &limits::kRooms, "server.shard.rooms"},
@@ -98,6 +120,9 @@ const std::array kRows = {
     Row{"drain", kProcess, Kind::kDuration, &Settings::drain_ms, "TIME",
         "How long matches may go on after SIGTERM", &limits::kDrainMs,
         "server.drain_ms"},
+    Row{"state", kProcess, Kind::kText, &Settings::state, "FILE",
+        "Keep the matches in FILE, and take them back at the next start",
+        nullptr, "server.state_path"},
 };
 
 struct Unit {
@@ -137,25 +162,11 @@ std::string Written(Kind kind, std::int64_t value) {
 }
 
 // The limit's rule, in the unit that the user writes.
-absl::Status InRange(const Row& row, const Given& given, std::int64_t value) {
-  if (CheckLimit(*row.limit, given.where, value).ok()) return absl::OkStatus();
-  return Bad(given.where, Shown(given.values[0]) + " is not in " +
-                              Written(row.kind, row.limit->floor) + ".." +
-                              Written(row.kind, row.limit->ceiling));
-}
-
-absl::StatusOr<std::int64_t> ParseNumber(const Row& row, const Given& given) {
-  const std::string_view text = given.values[0];
-  const bool negative = text.starts_with('-');
-  const std::string_view digits = text.substr(negative ? 1 : 0);
-  if (!IsDigits(digits)) {
-    return Bad(given.where, Shown(text) + " is not a whole number");
-  }
-  const std::int64_t value = negative ? -Saturated(digits) : Saturated(digits);
-  if (absl::Status status = InRange(row, given, value); !status.ok()) {
-    return status;
-  }
-  return value;
+absl::Status InRange(const Limit& limit, Kind kind, std::string_view where,
+                     std::string_view text, std::int64_t value) {
+  if (CheckLimit(limit, where, value).ok()) return absl::OkStatus();
+  return Bad(where, Shown(text) + " is not in " + Written(kind, limit.floor) +
+                        ".." + Written(kind, limit.ceiling));
 }
 
 absl::StatusOr<std::int64_t> ParseDuration(const Row& row, const Given& given) {
@@ -177,9 +188,8 @@ absl::StatusOr<std::int64_t> ParseDuration(const Row& row, const Given& given) {
   const std::int64_t count = Saturated(text.substr(0, digits));
   const std::int64_t most = std::numeric_limits<std::int64_t>::max();
   const std::int64_t value = count > most / unit->ms ? most : count * unit->ms;
-  if (absl::Status status = InRange(row, given, value); !status.ok()) {
-    return status;
-  }
+  absl::Status status = InRange(*row.limit, row.kind, given.where, text, value);
+  if (!status.ok()) return status;
   return value;
 }
 
@@ -198,9 +208,10 @@ absl::Status CheckText(const Row& row, const Given& given, std::size_t index) {
 
 absl::Status ApplyNumber(const Row& row, const Given& given,
                          Settings& settings) {
-  const absl::StatusOr<std::int64_t> value = row.kind == Kind::kDuration
-                                                 ? ParseDuration(row, given)
-                                                 : ParseNumber(row, given);
+  const absl::StatusOr<std::int64_t> value =
+      row.kind == Kind::kDuration
+          ? ParseDuration(row, given)
+          : ReadNumber(*row.limit, given.where, given.values[0]);
   if (!value.ok()) return value.status();
   if (const auto* plain = std::get_if<std::int64_t Settings::*>(&row.member)) {
     settings.** plain = *value;
@@ -265,6 +276,31 @@ absl::Status Apply(const Row& row, const Given& given, Settings& settings) {
       return absl::OkStatus();
   }
   return absl::OkStatus();
+}
+
+absl::StatusOr<std::int64_t> ReadNumber(const Limit& limit,
+                                        std::string_view where,
+                                        std::string_view text) {
+  const bool negative = text.starts_with('-');
+  const std::string_view digits = text.substr(negative ? 1 : 0);
+  if (!IsDigits(digits)) {
+    return Bad(where, Shown(text) + " is not a whole number");
+  }
+  const std::int64_t value = negative ? -Saturated(digits) : Saturated(digits);
+  absl::Status status = InRange(limit, Kind::kNumber, where, text, value);
+  if (!status.ok()) return status;
+  return value;
+}
+
+std::vector<std::string_view> Differences(const Settings& a,
+                                          const Settings& b) {
+  std::vector<std::string_view> names;
+  for (const Row& row : kRows) {
+    const bool same = std::visit(
+        [&](auto member) { return a.*member == b.*member; }, row.member);
+    if (!same) names.push_back(row.name);
+  }
+  return names;
 }
 
 std::string DurationText(std::int64_t ms) {
@@ -344,6 +380,10 @@ host::ServerOptions ToServerOptions(const Settings& settings) {
   server.gate.codes = settings.codes;
   server.gate.open = settings.open;
   server.gate.origins = settings.origins;
+  server.gate.passes = settings.passes;
+  server.gate.pass_days = settings.pass_days;
+  server.gate.pass_devices = settings.pass_devices;
+  server.gate.trusted_proxies = settings.trusted_proxies;
   server.gate.joins_per_minute = settings.join_rate;
   // A lockstep room takes messages of 12 bytes; a connection that announces
   // more is closed with the same code, before it can fill a buffer.
@@ -353,6 +393,7 @@ host::ServerOptions ToServerOptions(const Settings& settings) {
   server.unseated = settings.unseated;
   server.unseated_per_address = settings.unseated_per_address;
   server.drain_ms = settings.drain_ms;
+  server.state_path = settings.state.value_or("");
   return server;
 }
 

@@ -34,6 +34,12 @@ struct Settings {
   std::vector<std::string> codes;  // secret
   bool open = false;
   std::vector<std::string> origins;
+  std::optional<std::string> access;  // a file
+  bool passes = false;
+  std::optional<std::string> pass_secret;  // the file that holds it
+  std::int64_t pass_days = limits::kPassDays.fallback;
+  std::int64_t pass_devices = limits::kPassDevices.fallback;
+  std::vector<std::string> trusted_proxies;
 
   std::int64_t rooms = limits::kRooms.fallback;
   std::int64_t seats = limits::kSeats.fallback;
@@ -52,6 +58,7 @@ struct Settings {
 
   std::int64_t shards = kShards.fallback;
   std::int64_t drain_ms = limits::kDrainMs.fallback;
+  std::optional<std::string> state;  // a file
 
   friend bool operator==(const Settings&, const Settings&) = default;
 };
@@ -102,6 +109,15 @@ using GivenRows = std::map<std::string_view, Given>;
 // takes "true" and "false".
 absl::Status Apply(const Row& row, const Given& given, Settings& settings);
 
+// A whole number within `limit`, written in decimal digits alone.
+// InvalidArgument as Apply's.
+absl::StatusOr<std::int64_t> ReadNumber(const Limit& limit,
+                                        std::string_view where,
+                                        std::string_view text);
+
+// The names of the rows that differ, in their order.
+std::vector<std::string_view> Differences(const Settings& a, const Settings& b);
+
 // The largest unit that writes it whole: "90s", "2m", "500ms", "0s".
 std::string DurationText(std::int64_t ms);
 // A row's default and range, as --help shows them; empty where it has neither.
@@ -112,7 +128,8 @@ std::string Shown(std::string_view value);
 // As a configuration file, without the secrets. Ends in a newline.
 std::string ToJson(const Settings& settings);
 
-// What the server is created with, TLS aside.
+// What the server is created with, but for what is read from files: TLS, the
+// secret of passes and the access store.
 host::ServerOptions ToServerOptions(const Settings& settings);
 
 }  // namespace parlor::host_program

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -25,6 +26,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
@@ -131,7 +133,16 @@ TEST(HostOptions, EveryFlagReachesTheServer) {
                                     "--shards",
                                     "7",
                                     "--drain",
-                                    "0s"});
+                                    "0s",
+                                    "--pass-days",
+                                    "400",
+                                    "--pass-devices=16",
+                                    "--trusted-proxy",
+                                    "10.0.0.0/8",
+                                    "--trusted-proxy=::1",
+                                    "--access=codes.db",
+                                    "--state",
+                                    "matches"});
   const host::ServerOptions& server = options.server;
   EXPECT_EQ(server.port, 0);
   EXPECT_EQ(server.address, "::1");
@@ -155,6 +166,14 @@ TEST(HostOptions, EveryFlagReachesTheServer) {
   EXPECT_EQ(server.unseated_per_address, 9);
   EXPECT_EQ(server.shards, 7);
   EXPECT_EQ(server.drain_ms, 0);
+  EXPECT_EQ(server.gate.pass_days, 400);
+  EXPECT_EQ(server.gate.pass_devices, 16);
+  EXPECT_THAT(server.gate.trusted_proxies, ElementsAre("10.0.0.0/8", "::1"));
+  EXPECT_EQ(options.settings.access, "codes.db");
+  EXPECT_EQ(server.access_store, nullptr);  // opened by who serves
+  EXPECT_EQ(server.state_path, "matches");
+  EXPECT_FALSE(server.gate.passes);
+  EXPECT_EQ(server.gate.pass_secret, "");
   EXPECT_TRUE(Accepted({"--open"}).server.gate.open);
 }
 
@@ -226,6 +245,83 @@ TEST(HostOptions, EveryLimitHolds) {
     EXPECT_THAT(RefusalOf(with("")),
                 StartsWith(flag.substr(0, flag.size() - 2)));
   }
+}
+
+// --- The caps that are promised to players and to the operator
+
+struct Cap {
+  std::string_view name;  // of the setting
+  std::int64_t fallback;
+  std::int64_t ceiling;
+};
+
+constexpr std::int64_t kMinute = 60'000;
+constexpr Cap kCaps[] = {
+    {"rooms", 1'024, 65'536},
+    {"seats", 8, 32},
+    {"message-rate", 240, 10'000},
+    {"message-burst", 480, 20'000},
+    {"join-rate", 60, 100'000},
+    {"room-join-rate", 20, 100'000},
+    {"lobby", 10 * kMinute, 60 * kMinute},
+    {"idle", 5 * kMinute, 60 * kMinute},
+    {"lifetime", 4 * 60 * kMinute, 24 * 60 * kMinute},
+    {"hold", 20'000, 120'000},
+    {"unseated", 1'024, 65'536},
+    {"unseated-per-address", 64, 65'536},
+    {"connections", 65'536, 1'048'576},
+    {"pass-days", 30, 400},
+    {"pass-devices", 2, 16},
+};
+
+// As a flag takes it.
+std::string Valued(const Row& row, std::int64_t value) {
+  return std::to_string(value) + (row.kind == Kind::kDuration ? "ms" : "");
+}
+
+// At its ceiling, and one above: by its flag and in the file.
+TEST(Caps, MoveUpToTheirCeilingAndNoFurther) {
+  const test::TempFolder folder;
+  for (const Cap& cap : kCaps) {
+    SCOPED_TRACE(cap.name);
+    const Row* const row = FindRow(cap.name);
+    ASSERT_NE(row, nullptr);
+    const auto member = std::get<std::int64_t Settings::*>(row->member);
+    EXPECT_EQ(Settings().*member, cap.fallback);
+    const std::string name(cap.name);
+    const std::string at = Valued(*row, cap.ceiling);
+    const std::string above = Valued(*row, cap.ceiling + 1);
+    const auto in_file = [&](const std::string& value) {
+      const bool text = row->kind == Kind::kDuration;
+      const std::string quote = text ? "\"" : "";
+      return folder.Write("host.json",
+                          "{\"" + name + "\": " + quote + value + quote + "}");
+    };
+
+    EXPECT_EQ(Accepted({"--" + name, at}).settings.*member, cap.ceiling);
+    EXPECT_THAT(
+        RefusalOf({"--" + name, above}),
+        StartsWith("parlor-host: --" + name + ": " + above + " is not in "));
+    EXPECT_EQ(Accepted({"--config", in_file(at)}).settings.*member,
+              cap.ceiling);
+    const std::string path = in_file(above);
+    EXPECT_THAT(RefusalOf({"--config", path}),
+                StartsWith("parlor-host: " + path + ": \"" + name +
+                           "\": " + above + " is not in "));
+  }
+}
+
+// Whatever has a limit, but for what is the process's own.
+TEST(Caps, AreAllOfThem) {
+  std::vector<std::string_view> rest;
+  for (const Row& row : Rows()) {
+    if (row.limit == nullptr) continue;
+    const bool known =
+        std::any_of(std::begin(kCaps), std::end(kCaps),
+                    [&](const Cap& cap) { return cap.name == row.name; });
+    if (!known) rest.push_back(row.name);
+  }
+  EXPECT_THAT(rest, ElementsAre("port", "tcp-port", "shards", "drain"));
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -315,6 +411,18 @@ INSTANTIATE_TEST_SUITE_P(
         BadRow{"PrintConfigValue",
                {"--print-config=x"},
                "--print-config: takes no value"},
+        BadRow{"PassesValue", {"--passes=1"}, "--passes: takes no value"},
+        BadRow{"Proxy",
+               {"--trusted-proxy", "::1", "--trusted-proxy", "proxy.example"},
+               "--trusted-proxy[1]: \"proxy.example\": is neither an address "
+               "nor a "
+               "network like \"10.0.0.0/8\""},
+        BadRow{"StateEmpty", {"--state="}, "--state: has no value"},
+        BadRow{
+            "AccessEmpty", {"--access", ""}, "--access: the file has no name"},
+        BadRow{"AccessTwice",
+               {"--access", "a", "--access", "b"},
+               "--access: is there twice"},
         BadRow{"OpenAndCode",
                {"--open", "--invite", kCode},
                "--open: who is open to everyone has no codes"}),
@@ -384,6 +492,11 @@ class ConfigFile : public ::testing::Test {
   std::string Write(std::string_view text) {
     return folder_.Write("host.json", text);
   }
+  std::string WriteSecret(std::string_view text, mode_t mode = 0600) {
+    std::string path = folder_.Write("secret", text);
+    EXPECT_EQ(chmod(path.c_str(), mode), 0);
+    return path;
+  }
 
   test::TempFolder folder_;
 };
@@ -396,7 +509,9 @@ TEST_F(ConfigFile, SaysWhatFlagsSay) {
     "rooms": 10, "seats": 32, "hold": "1500ms", "lobby": "2m", "idle": "90s",
     "lifetime": "24h", "message-rate": 10000, "message-burst": 20000,
     "join-rate": 1, "room-join-rate": 2, "connections": 77, "unseated": 88,
-    "unseated-per-address": 9, "shards": 7, "drain": "0s"})");
+    "unseated-per-address": 9, "shards": 7, "drain": "0s", "access": "codes.db",
+    "pass-days": 400, "pass-devices": 16, "trusted-proxy": ["::1"],
+    "state": "matches"})");
   const Settings flags = Accepted({"--port=0",
                                    "--bind=::1",
                                    "--tcp-port=9000",
@@ -419,7 +534,12 @@ TEST_F(ConfigFile, SaysWhatFlagsSay) {
                                    "--unseated=88",
                                    "--unseated-per-address=9",
                                    "--shards=7",
-                                   "--drain=0s"})
+                                   "--drain=0s",
+                                   "--access=codes.db",
+                                   "--pass-days=400",
+                                   "--pass-devices=16",
+                                   "--trusted-proxy=::1",
+                                   "--state=matches"})
                              .settings;
   EXPECT_EQ(Accepted({"--config", path}).settings, flags);
 }
@@ -616,14 +736,109 @@ INSTANTIATE_TEST_SUITE_P(
                  "\"tls-cert\": needs --tls-key"}),
     [](const auto& row) { return row.param.name; });
 
+// --- The secret of passes
+
+TEST_F(ConfigFile, TheSecretIsReadBeforeAnythingStarts) {
+  const std::string secret(32, 's');
+  for (const std::string_view end : {"", "\n", "\r\n"}) {
+    const std::string path = WriteSecret(secret + std::string(end));
+    const Options options =
+        Accepted({"--passes", "--access=codes.db", "--pass-secret", path});
+    EXPECT_TRUE(options.server.gate.passes);
+    EXPECT_EQ(options.server.gate.pass_secret, secret);
+  }
+  // Those of a newline are part of it, the one at the end aside.
+  const std::string path = WriteSecret(secret + "\n\n", 0400);
+  EXPECT_EQ(Accepted({"--pass-secret", path}).server.gate.pass_secret,
+            secret + "\n");
+  const Options file =
+      Accepted({"--config", Write(R"({"passes": true, "access": "codes.db",
+                             "pass-secret": ")" +
+                                  path + "\"}")});
+  EXPECT_TRUE(file.server.gate.passes);
+}
+
+TEST_F(ConfigFile, PassesWithoutTheirSecretOrTheirFileAreRefused) {
+  EXPECT_EQ(RefusalOf({"--passes", "--access=codes.db"}),
+            "parlor-host: --passes: needs --pass-secret FILE; 'parlor-host "
+            "pass secret FILE' makes one");
+  const std::string config = Write(R"({"passes": true, "access": "codes.db"})");
+  EXPECT_THAT(RefusalOf({"--config", config}),
+              StartsWith("parlor-host: " + config +
+                         ": \"passes\": needs --pass-secret FILE; "));
+  const std::string secret = WriteSecret(std::string(32, 's'));
+  EXPECT_EQ(RefusalOf({"--passes", "--pass-secret", secret}),
+            "parlor-host: --passes: needs --access FILE, where it is kept "
+            "which devices use a pass");
+}
+
+TEST_F(ConfigFile, ASecretThatIsNoneIsNamedWithItsFile) {
+  const std::string good(32, 's');
+  for (const mode_t mode : {0640, 0604, 0620, 0644, 0610, 0601, 0777}) {
+    const std::string path = WriteSecret(good, mode);
+    const std::string text = RefusalOf({"--pass-secret", path});
+    EXPECT_THAT(text, StartsWith("parlor-host: --pass-secret: " + path +
+                                 ": is open to other users (mode 0"));
+    EXPECT_THAT(text, EndsWith("): chmod 600 " + path));
+  }
+  const std::string few = WriteSecret(std::string(31, 's') + "\n");
+  EXPECT_EQ(RefusalOf({"--pass-secret", few}),
+            "parlor-host: --pass-secret: " + few +
+                ": holds 31 bytes, and a secret has 32 at least");
+  const std::string config = Write(R"({"pass-secret": ")" + few + "\"}");
+  EXPECT_THAT(RefusalOf({"--config", config}),
+              StartsWith("parlor-host: " + config +
+                         ": \"pass-secret\": " + few + ": holds 31 bytes"));
+  const std::string long_one = WriteSecret(std::string(4'097, 's'));
+  EXPECT_THAT(RefusalOf({"--pass-secret", long_one}),
+              EndsWith(": is larger than 4096 bytes"));
+  EXPECT_EQ(Accepted({"--pass-secret", WriteSecret(std::string(4'096, 's'))})
+                .server.gate.pass_secret.size(),
+            4'096u);
+  EXPECT_EQ(RefusalOf({"--pass-secret", "/no/such"}),
+            "parlor-host: --pass-secret: /no/such: cannot read it: No such "
+            "file or directory");
+  EXPECT_EQ(RefusalOf({"--pass-secret", "/tmp"}),
+            "parlor-host: --pass-secret: /tmp: is no file");
+  EXPECT_EQ(RefusalOf({"--pass-secret", ""}),
+            "parlor-host: --pass-secret: the file has no name");
+}
+
+// A pipe that nobody writes to would stop a start for ever.
+TEST_F(ConfigFile, ASecretIsNotWaitedFor) {
+  const std::string path = folder_.Path("pipe");
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  EXPECT_THAT(RefusalOf({"--pass-secret", path}), EndsWith(": is no file"));
+}
+
+TEST_F(ConfigFile, CodesThatOthersMayReadAreWarnedOf) {
+  const std::string path = Write(R"({"invite": ["SESAME-OPEN-1"]})");
+  const auto warnings = [&](mode_t mode) {
+    EXPECT_EQ(chmod(path.c_str(), mode), 0);
+    return Accepted({"--config", path}).warnings;
+  };
+  const std::string warning =
+      path + " holds invite codes, and other users may read it: chmod 600 " +
+      path;
+  EXPECT_THAT(warnings(0644), ElementsAre(warning));
+  EXPECT_THAT(warnings(0640), ElementsAre(warning));
+  EXPECT_THAT(warnings(0604), ElementsAre(warning));
+  EXPECT_THAT(warnings(0600), ElementsAre());
+  EXPECT_THAT(Accepted({"--config", Write(R"({"seats": 4})")}).warnings,
+              ElementsAre());
+}
+
 // --- --print-config
 
 TEST_F(ConfigFile, WhatIsPrintedIsTakenBack) {
   test::TestAuthority authority;
   const TlsServerFiles files = authority.IssueLocal();
+  const std::string secret = WriteSecret(std::string(32, 's'));
   const std::vector<std::vector<std::string>> rows = {
       {},
       {"--open", "--shards=9"},
+      {"--passes", "--pass-secret", secret, "--access=codes.db"},
+      {"--trusted-proxy=10.0.0.0/8", "--state=matches", "--pass-days=1"},
       {"--tcp-port=0", "--base-path=/g%C3%A9", "--hold=0s", "--lobby=90s"},
       {"--origin=https://a.example", "--origin=https://b.example:8443"},
       {"--tls-cert", files.certificate_path, "--tls-key", files.key_path},
@@ -647,6 +862,10 @@ TEST_F(ConfigFile, PrintedItIsWhole) {
   "base-path": "",
   "open": false,
   "origin": [],
+  "passes": false,
+  "pass-days": 30,
+  "pass-devices": 2,
+  "trusted-proxy": [],
   "rooms": 1024,
   "seats": 8,
   "hold": "20s",
