@@ -4,7 +4,11 @@
 #include <array>
 #include <chrono>
 #include <cstring>
+#include <optional>
+#include <utility>
 
+#include "lockstep/room_state_bytes.h"
+#include "parlor/byte_io.h"
 #include "parlor/check.h"
 #include "parlor/constant_time.h"
 
@@ -19,6 +23,16 @@ Duration Milliseconds(std::int64_t ms) { return std::chrono::milliseconds(ms); }
 
 SendResult SendTo(Connection& connection, const MessageBytes& bytes) {
   return connection.Send(Lane::kReliable, MessageKind::kBinary, bytes);
+}
+
+// The number of the first INPUT that is kept of a seat that said `inputs`.
+std::uint64_t OldestKept(std::uint64_t inputs) {
+  return inputs > kReplayInputs ? inputs - kReplayInputs : 0;
+}
+
+RoomOptions WithSeed(RoomOptions options, std::uint32_t seed) {
+  options.seed = seed;
+  return options;
 }
 
 }  // namespace
@@ -89,6 +103,37 @@ Room::Room(TimePoint now, int players, const RoomOptions& options,
   alarm_ = NextDeadline().at;
 }
 
+Room::Room(TimePoint now, const RoomState& state, const RoomOptions& options,
+           Entropy& entropy)
+    : Room(now - Milliseconds(state.age_ms), state.opened_for,
+           WithSeed(options, state.seed), entropy) {
+  players_ = static_cast<int>(state.seats.size());
+  PARLOR_CHECK(players_ >= 1 && players_ <= opened_for_);
+  phase_ = Phase::kPlaying;
+  last_relayed_ = now;
+  mode_ = state.mode;
+  const std::int64_t hold_ms =
+      options.hold_ms > 0 ? options.hold_ms : limits::kHoldMs.fallback;
+  for (int i = 0; i < players_; ++i) {
+    const SeatState& kept = state.seats[static_cast<std::size_t>(i)];
+    Seat& seat = seats_[i];
+    seat.credit = options_.message_burst * kOneMessage;
+    seat.credit_at = now;
+    seat.last_frame = {kept.last_input, kept.last_hash};
+    seat.token = kept.token;
+    seat.left = kept.token == 0;
+    seat.held = !seat.left;
+    seat.ever_away = !seat.left;
+    seat.hold_end = now + Milliseconds(hold_ms);
+    PARLOR_CHECK(kept.inputs.size() <= kReplayInputs);
+    std::copy(kept.inputs.begin(), kept.inputs.end(),
+              recent_[i].inputs.begin());
+    seat.inputs = kept.inputs.size();
+  }
+  PARLOR_CHECK(held() > 0);
+  alarm_ = NextDeadline().at;
+}
+
 Room::~Room() = default;
 
 // --- Joining and coming back
@@ -138,6 +183,7 @@ void Room::Begin(TimePoint now) {
   last_relayed_ = now;
   alarm_ = std::min(alarm_, now + Milliseconds(options_.idle_ms));
   DrawTokens();
+  TellKeeper(now);
   for (int seat = 0; seat < players_; ++seat) {
     SendTo(*connections_[seat], Encode(WelcomeFor(seat)));
   }
@@ -174,20 +220,17 @@ Outcome Room::Resume(TimePoint now, Connection& connection,
   }
   // The old link may look alive here long after it died there: the token is
   // what says who sits in the seat.
-  if (connections_[seat] != nullptr) {
-    connections_[seat]->Close(CloseReason::kResumed);
-  }
-  connections_[seat] = &connection;
+  Connection* const old = std::exchange(connections_[seat], &connection);
   seats_[seat].held = false;
+  TellKeeper(now);
+  if (old != nullptr) old->Close(CloseReason::kResumed);
 
   SendTo(connection, Encode(WelcomeFor(seat)));
   SendTo(connection, Encode(About(Kind::kResume, seat)));
   for (int other = 0; other < players_; ++other) {
     if (other == seat) continue;
     const Seat& from = seats_[other];
-    std::uint64_t i =
-        from.inputs > kReplayInputs ? from.inputs - kReplayInputs : 0;
-    for (; i < from.inputs; ++i) {
+    for (std::uint64_t i = OldestKept(from.inputs); i < from.inputs; ++i) {
       SendTo(connection, recent_[other].inputs[i % kReplayInputs]);
     }
   }
@@ -220,7 +263,7 @@ void Room::OnMessage(TimePoint now, Connection& connection, MessageKind kind,
   if (seat < 0 || !TakeFromRate(now, seat)) return;
   if (kind != MessageKind::kBinary || bytes.size() != kMessageSize) {
     ++counters_.kicked_size;
-    PutOut(seat, CloseReason::kMessageSize);
+    Leave(now, seat, CloseReason::kMessageSize);
     return;
   }
   if (phase_ == Phase::kLobby) {
@@ -249,7 +292,7 @@ bool Room::TakeFromRate(TimePoint now, int seat) {
   state.credit_at = now;
   if (state.credit < kOneMessage) {
     ++counters_.kicked_rate;
-    PutOut(seat, CloseReason::kMessageRate);
+    Leave(now, seat, CloseReason::kMessageRate);
     return false;
   }
   state.credit -= kOneMessage;
@@ -305,7 +348,7 @@ void Room::OnClose(TimePoint now, Connection& connection, CloseCode code) {
   if (IsDrop(code) && phase_ == Phase::kPlaying && options_.hold_ms > 0) {
     Drop(now, seat);
   } else {
-    Leave(seat);
+    Leave(now, seat);
   }
 }
 
@@ -316,39 +359,41 @@ void Room::Drop(TimePoint now, int seat) {
   state.ever_away = true;
   state.hold_end = now + Milliseconds(options_.hold_ms);
   alarm_ = std::min(alarm_, state.hold_end);
+  TellKeeper(now);
   TellOthers(seat, About(Kind::kAway, seat));
 }
 
-void Room::Leave(int seat) {
-  connections_[seat] = nullptr;
-  if (phase_ == Phase::kLobby) {
-    if (seat == 0) {
-      // A START without its host would let a stranger's join begin the match.
-      start_at_ = 0;
-      mode_ = 0;
-    }
-    TellLobby();
-  } else {
+void Room::Leave(TimePoint now, int seat, std::optional<CloseReason> reason) {
+  Connection* const old = std::exchange(connections_[seat], nullptr);
+  if (phase_ == Phase::kPlaying) {
     Seat& state = seats_[seat];
     state.held = false;
     state.left = true;
     state.token = 0;
+  } else if (seat == 0) {
+    // A START without its host would let a stranger's join begin the match.
+    start_at_ = 0;
+    mode_ = 0;
+  }
+  if (seated() + held() == 0) {
+    phase_ = Phase::kEnded;
+    alarm_ = kNever;
+  }
+  TellKeeper(now);
+  if (old != nullptr && reason) old->Close(*reason);
+  if (phase_ == Phase::kLobby) {
+    TellLobby();
+  } else {
     TellOthers(seat, About(Kind::kLeave, seat));
   }
-  if (seated() + held() > 0) return;
-  phase_ = Phase::kEnded;
-  alarm_ = kNever;
-}
-
-void Room::PutOut(int seat, CloseReason reason) {
-  if (connections_[seat] != nullptr) connections_[seat]->Close(reason);
-  Leave(seat);
 }
 
 void Room::Kick(TimePoint now, int seat, CloseReason reason) {
   Advance(now);
   if (seat < 0 || seat >= players_) return;
-  if (connections_[seat] != nullptr || seats_[seat].held) PutOut(seat, reason);
+  if (connections_[seat] != nullptr || seats_[seat].held) {
+    Leave(now, seat, reason);
+  }
 }
 
 void Room::End(CloseReason reason) {
@@ -372,7 +417,7 @@ void Room::OnAlarm(TimePoint now) {
     if (next.seat < 0) {
       End(next.reason);
     } else {
-      Leave(next.seat);
+      Leave(next.at, next.seat);
     }
   }
 }
@@ -396,6 +441,37 @@ Room::Deadline Room::NextDeadline() const {
     if (seats_[seat].held) consider(seats_[seat].hold_end, seat, {});
   }
   return next;
+}
+
+// --- Being kept
+
+void Room::TellKeeper(TimePoint now) const {
+  if (keeper_ != nullptr && phase_ == Phase::kPlaying) {
+    keeper_->OnSeats(now, *this);
+  }
+}
+
+void Room::Save(TimePoint now, std::vector<std::byte>& out) const {
+  PARLOR_CHECK(phase_ == Phase::kPlaying);
+  RoomState head{
+      .opened_for = opened_for_, .seed = seed_, .mode = mode_, .seats = {}};
+  // An alarm may come late; a room does not get older than its lifetime.
+  head.age_ms = std::clamp<std::int64_t>((now - opened_at_) / kMillisecond, 0,
+                                         options_.lifetime_ms);
+  out.clear();
+  AppendHead(head, players_, out);
+  for (int i = 0; i < players_; ++i) {
+    const Seat& seat = seats_[i];
+    const std::uint64_t oldest = OldestKept(seat.inputs);
+    AppendSeat({.token = seat.token,
+                .last_input = seat.last_frame[0],
+                .last_hash = seat.last_frame[1],
+                .inputs = {}},
+               seat.inputs - oldest, out);
+    for (std::uint64_t input = oldest; input < seat.inputs; ++input) {
+      ByteWriter(out).Bytes(recent_[i].inputs[input % kReplayInputs]);
+    }
+  }
 }
 
 // --- What it says

@@ -120,7 +120,7 @@ void Door::PutOut(std::unique_ptr<Connection> connection, CloseReason reason) {
 void Door::End(CloseReason reason, std::function<void()> ended) {
   PARLOR_CHECK(!end_);
   end_ = reason;
-  shard_.EndAll(reason);
+  shard_.EndAll(loop_.now(), reason);
   end_watch_.Start(
       loop_.now() + 2 * stream_.linger_ms * kMillisecond,
       [this] {

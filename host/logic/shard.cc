@@ -1,14 +1,20 @@
 #include "parlor/host/shard.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "logic/minute_rates.h"
+#include "logic/room_alarms.h"
 #include "parlor/check.h"
+#include "parlor/lockstep/room_state.h"
 
 namespace parlor::host {
 
@@ -31,17 +37,38 @@ absl::Status ValidateOptions(const ShardOptions& options) {
 }
 
 // A room with what the shard knows of it.
-struct Shard::Entry {
-  Entry(TimePoint now, std::uint32_t room_number, int players,
-        const lockstep::RoomOptions& options, Entropy& entropy)
-      : number(room_number), room(now, players, options, entropy) {}
+struct Shard::Entry final : lockstep::RoomKeeper {
+  template <typename... RoomArguments>
+  Entry(Shard& its_shard, std::uint32_t room_number,
+        RoomArguments&&... arguments)
+      : shard(its_shard),
+        number(room_number),
+        alarm(room_number),
+        keep(room_number),
+        room(std::forward<RoomArguments>(arguments)...) {}
 
+  void OnSeats(TimePoint now, const lockstep::Room& /*room*/) override {
+    shard.Keep(now, *this);
+  }
+
+  Shard& shard;
   std::uint32_t number;
   int seated = 0;  // as players_ counts it
   RoomId id;
-  TimePoint alarm = kNever;  // its place in alarms_; kNever: it has none
-  decltype(alarms_)::node_type no_alarm;  // its node, while it has none
+  RoomAlarms::Alarm alarm;         // in alarms_
+  RoomAlarms::Alarm keep;          // in keeping_, while it has relayed anew
+  bool kept = false;               // the store has it
+  std::uint64_t kept_relayed = 0;  // how much it had relayed then
   lockstep::Room room;
+};
+
+struct Shard::Keeping {
+  explicit Keeping(RoomStore& its_store) : store(its_store) {}
+
+  RoomStore& store;
+  RoomAlarms due;
+  TimePoint not_before{};         // since there was too much at once
+  std::vector<std::byte> buffer;  // of the room that is being kept
 };
 
 // One attached connection. It names its room by id, since a room may end long
@@ -63,7 +90,7 @@ class Shard::Session final : public ConnectionHandler {
                  MessageKind kind, std::span<const std::byte> bytes) override {
     if (Entry* entry = FindEntry()) {
       entry->room.OnMessage(now, connection, kind, bytes);
-      shard_.Settle(*entry);
+      shard_.Settle(now, *entry);
     }
   }
 
@@ -71,7 +98,7 @@ class Shard::Session final : public ConnectionHandler {
                  ControlKind /*kind*/) override {
     if (Entry* entry = FindEntry()) {
       entry->room.OnControl(now, connection);
-      shard_.Settle(*entry);
+      shard_.Settle(now, *entry);
     }
   }
 
@@ -80,7 +107,7 @@ class Shard::Session final : public ConnectionHandler {
     if (Entry* entry = FindEntry()) {
       entry->room.OnClose(now, connection, event.code);
       shard_.CountSeats(*entry, entry->room.seated());
-      shard_.Settle(*entry);
+      shard_.Settle(now, *entry);
     }
     // This session and its connection die here; nothing may follow.
     shard_.sessions_.Erase(id_);
@@ -102,7 +129,8 @@ Shard::Shard(const ShardOptions& options, Entropy& entropy)
     : options_(options),
       entropy_(entropy),
       joins_(std::make_unique<MinuteRates>(options.room_joins_per_minute,
-                                           kJoinsMax)) {
+                                           kJoinsMax)),
+      alarms_(std::make_unique<RoomAlarms>()) {
   PARLOR_CHECK(ValidateOptions(options).ok());
 }
 
@@ -138,7 +166,10 @@ ConnectionId Shard::Attach(TimePoint now,
     session.connection().Close(CloseReason::kSeatGone);
     return id;
   }
-  if (entry == nullptr) entry = &Open(now, hello);
+  if (entry == nullptr) {
+    entry = &Open(std::make_unique<Entry>(*this, hello.room, now, hello.players,
+                                          options_.room, entropy_));
+  }
   session.Begin(id, entry->id);
   if (hello.resume) {
     entry->room.Resume(now, session.connection(), *hello.resume);
@@ -146,33 +177,41 @@ ConnectionId Shard::Attach(TimePoint now,
     entry->room.Join(now, session.connection());
   }
   CountSeats(*entry, entry->room.seated());
-  Settle(*entry);
+  Settle(now, *entry);
   return id;
 }
 
-Shard::Entry& Shard::Open(TimePoint now, const Hello& hello) {
-  auto owned = std::make_unique<Entry>(now, hello.room, hello.players,
-                                       options_.room, entropy_);
+Shard::Entry& Shard::Open(std::unique_ptr<Entry> owned) {
   Entry& entry = *owned;
   entry.id = rooms_.Insert(std::move(owned));
-  by_number_.emplace(hello.room, &entry);
+  by_number_.emplace(entry.number, &entry);
+  if (keeping_) entry.room.SetKeeper(&entry);
   rooms_open_.store(rooms_.size(), std::memory_order_relaxed);
   return entry;
+}
+
+void Shard::Remove(Entry& entry) {
+  SetAlarm(entry, kNever);
+  if (keeping_) keeping_->due.Set(entry.keep, kNever);
+  CountSeats(entry, 0);
+  by_number_.erase(entry.number);
+  rooms_.Erase(entry.id);
+  rooms_open_.store(rooms_.size(), std::memory_order_relaxed);
 }
 
 // After any call into a room: drops it when it ended, and keeps its alarm. A
 // room asks to be woken earlier by a lower next_alarm(); one that may sleep
 // longer is woken at the old time, and says so then.
-void Shard::Settle(Entry& entry) {
+void Shard::Settle(TimePoint now, Entry& entry) {
   if (entry.room.phase() == lockstep::Room::Phase::kEnded) {
-    SetAlarm(entry, kNever);
-    CountSeats(entry, 0);
-    by_number_.erase(entry.number);
-    rooms_.Erase(entry.id);
-    rooms_open_.store(rooms_.size(), std::memory_order_relaxed);
-  } else if (entry.room.next_alarm() < entry.alarm) {
+    Forget(entry);
+    Remove(entry);
+    return;
+  }
+  if (entry.room.next_alarm() < entry.alarm.at()) {
     SetAlarm(entry, entry.room.next_alarm());
   }
+  if (keeping_) KeepSoon(now, entry);
 }
 
 // After what changes how many are seated. Who is kicked for a message counts
@@ -185,19 +224,14 @@ void Shard::CountSeats(Entry& entry, int seated) {
                  std::memory_order_relaxed);
 }
 
+// --- Alarms
+
 void Shard::SetAlarm(Entry& entry, TimePoint at) {
-  auto node = entry.alarm == kNever
-                  ? std::move(entry.no_alarm)
-                  : alarms_.extract({entry.alarm, entry.number});
-  entry.alarm = at;
-  if (at == kNever) {
-    entry.no_alarm = std::move(node);
-  } else if (node.empty()) {
-    alarms_.emplace(at, entry.number);
-  } else {
-    node.value() = {at, entry.number};
-    alarms_.insert(std::move(node));
-  }
+  alarms_->Set(entry.alarm, at);
+  TellAlarm(at);
+}
+
+void Shard::TellAlarm(TimePoint at) {
   if (alarm_hook_ && next_alarm() == at && at != kNever) alarm_hook_(at);
 }
 
@@ -206,23 +240,95 @@ void Shard::SetAlarmHook(std::function<void(TimePoint)> hook) {
 }
 
 void Shard::OnAlarm(TimePoint now) {
-  while (!alarms_.empty() && alarms_.begin()->first <= now) {
-    Entry& entry = *by_number_.at(alarms_.begin()->second);
+  while (alarms_->next() <= now) {
+    Entry& entry = *by_number_.at(alarms_->first());
     SetAlarm(entry, kNever);
     entry.room.OnAlarm(now);
     PARLOR_CHECK(entry.room.next_alarm() > now);
-    Settle(entry);
+    Settle(now, entry);
   }
+  if (keeping_) KeepDue(now);
 }
 
 TimePoint Shard::next_alarm() const {
-  return alarms_.empty() ? kNever : alarms_.begin()->first;
+  if (!keeping_ || keeping_->due.next() == kNever) return alarms_->next();
+  return std::min(alarms_->next(),
+                  std::max(keeping_->due.next(), keeping_->not_before));
 }
 
-void Shard::EndAll(CloseReason reason) {
+// --- Keeping
+
+void Shard::SetStore(RoomStore* store) {
+  PARLOR_CHECK(rooms() == 0);
+  keeping_ = store == nullptr ? nullptr : std::make_unique<Keeping>(*store);
+  if (!keeping_) return;
+  keeping_->buffer.reserve(
+      lockstep::StateBytesMax(static_cast<int>(options_.seats)));
+}
+
+bool Shard::Restore(TimePoint now, std::uint32_t number,
+                    const lockstep::RoomState& state) {
+  PARLOR_CHECK(connections() == 0 && FindRoom(number) == nullptr);
+  if (number >= options_.rooms || state.opened_for > options_.seats) {
+    return false;
+  }
+  Entry& entry = Open(std::make_unique<Entry>(*this, number, now, state,
+                                              options_.room, entropy_));
+  entry.kept = keeping_ != nullptr;
+  Settle(now, entry);
+  return true;
+}
+
+void Shard::Keep(TimePoint now, Entry& entry) {
+  entry.room.Save(now, keeping_->buffer);
+  keeping_->store.Keep(entry.number, keeping_->buffer);
+  keeping_->due.Set(entry.keep, kNever);
+  entry.kept = true;
+  entry.kept_relayed = entry.room.counters().relayed;
+}
+
+// Every room has its own place in the time that all are kept in. Numbers in a
+// row, or with a step, lie far from one another there: each is as many golden
+// sections of it further (Knuth, The Art of Computer Programming, 6.4).
+void Shard::KeepSoon(TimePoint now, Entry& entry) {
+  if (entry.keep.at() != kNever ||
+      entry.room.counters().relayed == entry.kept_relayed) {
+    return;
+  }
+  const std::uint64_t part = entry.number * std::uint32_t{0x9e3779b9};
+  const Duration place{part * static_cast<std::uint64_t>(kKeepEvery.count()) >>
+                       32};
+  Duration since = (now.time_since_epoch() - place) % kKeepEvery;
+  if (since < Duration{}) since += kKeepEvery;
+  keeping_->due.Set(entry.keep, now - since + kKeepEvery);
+  TellAlarm(std::max(entry.keep.at(), keeping_->not_before));
+}
+
+void Shard::KeepDue(TimePoint now) {
+  if (now < keeping_->not_before) return;
+  for (std::size_t left = keep_at_once(); keeping_->due.next() <= now; --left) {
+    if (left == 0) {
+      keeping_->not_before = now + kMillisecond;
+      return;
+    }
+    Keep(now, *by_number_.at(keeping_->due.first()));
+  }
+}
+
+void Shard::Forget(Entry& entry) {
+  if (entry.kept) keeping_->store.Forget(entry.number);
+  entry.kept = false;
+}
+
+void Shard::EndAll(TimePoint now, CloseReason reason) {
+  const bool keep = keeping_ && reason == CloseReason::kRestart;
   rooms_.ForEach([&](RoomId, std::unique_ptr<Entry>& entry) {
+    if (keep && entry->room.phase() == lockstep::Room::Phase::kPlaying) {
+      Keep(now, *entry);
+    }
     entry->room.End(reason);
-    Settle(*entry);
+    if (!keep) Forget(*entry);
+    Remove(*entry);
   });
   sessions_.ForEach([&](ConnectionId, std::unique_ptr<Session>& session) {
     session->connection().Close(reason);

@@ -268,7 +268,7 @@ TEST_F(ShardTest, EndAllClosesEverybody) {
   Make();
   auto a = Join(0, 2);
   auto b = Join(1, 1);
-  shard_->EndAll(CloseReason::kHostLeft);
+  shard_->EndAll(now_, CloseReason::kHostLeft);
   Settle();
   for (const auto* client : {a.get(), b.get()}) {
     EXPECT_EQ(client->code, 1001);

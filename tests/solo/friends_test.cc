@@ -184,7 +184,7 @@ TEST_F(FriendsTest, AHostThatLeavesEndsItForAll) {
   Join();
   Join();
   RunTo(100);
-  host_.shard.EndAll(CloseReason::kHostLeft);
+  host_.shard.EndAll(now_, CloseReason::kHostLeft);
   Run(3);
   for (int i = 0; i < 3; ++i) {
     EXPECT_TRUE(session(i).failed());

@@ -31,10 +31,11 @@ class HostOfOne final : public NetListenerHandler {
     return "ws://127.0.0.1:" + std::to_string(listener_->port());
   }
   void Turn(TimePoint now) {
+    now_ = now;
     loop_.Poll(now);
     shard_.OnAlarm(now);
   }
-  void End(CloseReason reason) { shard_.EndAll(reason); }
+  void End(CloseReason reason) { shard_.EndAll(now_, reason); }
   const host::Shard& shard() const { return shard_; }
 
  private:
@@ -58,6 +59,7 @@ class HostOfOne final : public NetListenerHandler {
   NetLoop loop_;
   host::Shard shard_{{}, entropy_};
   Hello hello_;
+  TimePoint now_{};
   std::unique_ptr<NetListener> listener_;
 };
 

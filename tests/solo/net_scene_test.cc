@@ -246,7 +246,7 @@ TEST_F(NetSceneTest, TriesThatRunOutEndIt) {
 
 TEST_F(NetSceneTest, AHostThatLeavesEndsItAtOnce) {
   Start(2);
-  host_.shard.EndAll(CloseReason::kHostLeft);
+  host_.shard.EndAll(now_, CloseReason::kHostLeft);
   Run(25);
   EXPECT_EQ(view(1).net->end, "the host left");
   Type(1, Key::kReady);
@@ -258,7 +258,7 @@ TEST_F(NetSceneTest, AHostThatLeavesEndsItAtOnce) {
 TEST_F(NetSceneTest, AHostThatLeavesTheLobbyEndsTheWait) {
   Add();
   Add();
-  host_.shard.EndAll(CloseReason::kHostLeft);
+  host_.shard.EndAll(now_, CloseReason::kHostLeft);
   Run(25);
   EXPECT_TRUE(scene(1).done());
   EXPECT_EQ(scene(1).exit_code(), kExitFailed);
@@ -429,7 +429,7 @@ TEST_F(SoloSceneTest, SaysWhyALobbyEndedByItself) {
   Type(Key::kPause);
   Type(Key::kOpen);
   Turn(25);
-  host_.shard.EndAll(CloseReason::kRoomNotFilled);
+  host_.shard.EndAll(now_, CloseReason::kRoomNotFilled);
   Turn(25);
   EXPECT_FALSE(solo_->view().lobby.has_value());
   EXPECT_THAT(solo_->view().warning, HasSubstr("was not filled in time"));

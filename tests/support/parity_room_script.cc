@@ -41,17 +41,21 @@ class ShardHost final : public ParityHost {
               const Hello& hello) override {
     shard_->Attach(now, std::move(connection), hello);
   }
-  void OnAlarm(TimePoint now) override { shard_->OnAlarm(now); }
+  void OnAlarm(TimePoint now) override {
+    now_ = now;
+    shard_->OnAlarm(now);
+  }
   TimePoint next_alarm() const override {
     return shard_ == nullptr ? kNever : shard_->next_alarm();
   }
 
-  void EndAll() { shard_->EndAll(CloseReason::kHostLeft); }
+  void EndAll() { shard_->EndAll(now_, CloseReason::kHostLeft); }
   void Drop() { shard_.reset(); }
 
  private:
   SeededEntropy entropy_;
   std::unique_ptr<host::Shard> shard_;
+  TimePoint now_{};
 };
 
 class ShardRooms final : public ParityRooms {

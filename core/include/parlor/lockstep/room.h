@@ -25,11 +25,13 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "parlor/connection.h"
 #include "parlor/entropy.h"
 #include "parlor/limits.h"
+#include "parlor/lockstep/room_state.h"
 #include "parlor/lockstep/wire.h"
 #include "parlor/time.h"
 
@@ -68,6 +70,22 @@ struct RoomCounters {
   std::uint64_t kicked_size = 0;
 };
 
+class Room;
+
+// Who keeps a room for another process is told of its seats before anybody
+// else: what a player was told then holds, whatever becomes of this process.
+class RoomKeeper {
+ public:
+  // The seats of a match have changed: it begins, or a seat dropped, came back,
+  // left or was put out. `room` is as it is from now on, for Save, and no
+  // connection has been told or closed yet. Not in a lobby, nor when a room
+  // ends. It may not call what changes the room.
+  virtual void OnSeats(TimePoint now, const Room& room) = 0;
+
+ protected:
+  ~RoomKeeper() = default;
+};
+
 class Room {
  public:
   enum class Phase : std::uint8_t {
@@ -80,6 +98,13 @@ class Room {
   // valid. `entropy` gives the seed now and the tokens at the start, and must
   // outlive the room.
   Room(TimePoint now, int players, const RoomOptions& options,
+       Entropy& entropy);
+  // The match of `state`, which another room's Save wrote, going on: as if all
+  // seats that have not left had dropped at `now`. Each is held in full from
+  // here on; where hold_ms is 0, which would let nobody come back, for
+  // limits::kHoldMs.fallback. The room is as old as it was, and its idle time,
+  // counters and message bursts begin anew. options.seed does not count.
+  Room(TimePoint now, const RoomState& state, const RoomOptions& options,
        Entropy& entropy);
   ~Room();
   Room(const Room&) = delete;
@@ -115,6 +140,23 @@ class Room {
   // lobby or idle, then lifetime (each ends the room, so that nothing follows
   // it), then the ends of holds, by seat.
   void OnAlarm(TimePoint now);
+
+  // Who is told of the seats, and outlives the room; nobody when null.
+  void SetKeeper(RoomKeeper* keeper) { keeper_ = keeper; }
+
+  // What this match needs to go on elsewhere, for ParseRoomState; only while it
+  // plays. Replaces what `out` holds, and allocates nothing where that has
+  // StateBytesMax(players()) of capacity.
+  //
+  // A room that goes on from a state older than its last message needs nobody's
+  // help but the peers': each sends its own inputs again from frame - delay - 1
+  // on, and no seat can be further back than that (lockstep/peer.h). A seat
+  // that says nothing any more has no one to do so, hence the keeper. What is
+  // lost with an older state: the last inputs of a seat that was connected and
+  // does not return, which some of the others may have and some not, and that
+  // the seat had said them, so that a hostile one may say others. Both show in
+  // HASH.
+  void Save(TimePoint now, std::vector<std::byte>& out) const;
 
   // No deadline is before this. It may have moved earlier after any call, and
   // is in general earlier than needed: OnAlarm then finds nothing to do and
@@ -159,8 +201,10 @@ class Room {
   void TellState(Connection& connection, int seat) const;
 
   void Drop(TimePoint now, int seat);
-  void Leave(int seat);
-  void PutOut(int seat, CloseReason reason);
+  // With a reason, the seat is put out: its connection, if any, is closed.
+  void Leave(TimePoint now, int seat,
+             std::optional<CloseReason> reason = std::nullopt);
+  void TellKeeper(TimePoint now) const;
 
   Message About(Kind kind, int seat) const;
   Message WelcomeFor(int seat) const;
@@ -186,6 +230,7 @@ class Room {
   const std::int64_t refill_ns_;  // fills an empty message rate
   int start_at_ = 0;              // a pending START's count; 0: none is pending
   std::uint8_t mode_ = 0;
+  RoomKeeper* keeper_ = nullptr;
 };
 
 }  // namespace parlor::lockstep

@@ -3,6 +3,16 @@
 //
 // It holds the seats' resume tokens: what it is written to is for its owner
 // alone (mode 0600).
+//
+// Bytes, integers little-endian; a frame is written as its number + 1, 0 where
+// there was none:
+//
+//   u8   version, 1          then of each seat:
+//   u8   opened_for          u32  token
+//   u8   seats               u64  last INPUT, u64 last HASH
+//   u8   mode                u8   INPUTs that follow, oldest first
+//   u32  seed                     12 bytes each, as relayed
+//   u64  age_ms
 #ifndef PARLOR_LOCKSTEP_ROOM_STATE_H_
 #define PARLOR_LOCKSTEP_ROOM_STATE_H_
 
@@ -30,7 +40,7 @@ struct RoomState {
   int opened_for = 0;
   std::uint32_t seed = 0;
   std::uint8_t mode = 0;
-  std::int64_t age_ms = 0;       // since it was opened
+  std::int64_t age_ms = 0;  // since it was opened, up to the longest lifetime
   std::vector<SeatState> seats;  // of the match, 1..opened_for
 };
 

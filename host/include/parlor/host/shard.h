@@ -11,8 +11,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <set>
-#include <utility>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
@@ -20,14 +18,17 @@
 #include "parlor/connector.h"
 #include "parlor/entropy.h"
 #include "parlor/host/address.h"
+#include "parlor/host/room_store.h"
 #include "parlor/ids.h"
 #include "parlor/limits.h"
 #include "parlor/lockstep/room.h"
+#include "parlor/lockstep/room_state.h"
 #include "parlor/time.h"
 
 namespace parlor::host {
 
 class MinuteRates;
+class RoomAlarms;
 
 struct ShardOptions {
   lockstep::RoomOptions room;
@@ -52,6 +53,30 @@ class Shard {
   Shard(const Shard&) = delete;
   Shard& operator=(const Shard&) = delete;
 
+  // From here on matches are kept in `store`, which outlives the shard; in none
+  // when null. Before any room is open. A match is kept when its seats change,
+  // before anybody is told; where messages were relayed since, within
+  // kKeepEvery of the first of them; and forgotten when it ends. While nothing
+  // is relayed there is nothing to keep, and no alarm for it.
+  //
+  // What is kept for messages is spread over that time by the rooms' numbers.
+  // One OnAlarm keeps at most keep_at_once() of them, 52 KB of rooms of 8 seats
+  // by default, and asks to be called again a millisecond later for the rest:
+  // so a loop that was held up is late with it, by 130 ms when all the rooms
+  // are due at once.
+  static constexpr Duration kKeepEvery = 1'000 * kMillisecond;
+  std::size_t keep_at_once() const {
+    return 4 + static_cast<std::size_t>(options_.rooms) / 250;
+  }
+  void SetStore(RoomStore* store);
+
+  // Takes back a match that another shard kept under `number`: its players have
+  // their holds from `now` on to resume. Before anybody is attached, once a
+  // number. False, and nothing changed: the number or the size the room was
+  // opened for is none that this shard takes.
+  bool Restore(TimePoint now, std::uint32_t number,
+               const lockstep::RoomState& state);
+
   // Whether `hello` may come in, asked before its connection is answered and
   // in the same instant as Attach. Rooms whose time is up at `now` end first.
   // Status 0, or, in this order: 404 the number is not in 0..rooms-1, 400
@@ -75,8 +100,10 @@ class Shard {
   void SetAlarmHook(std::function<void(TimePoint)> hook);
 
   // Closes every connection with `reason`; rooms end. Connections finish
-  // closing with their pumps.
-  void EndAll(CloseReason reason);
+  // closing with their pumps; what they still say goes nowhere. Matches that
+  // end with kRestart are kept as they are at `now`, and forgotten with any
+  // other reason. With a store, nobody is attached any more.
+  void EndAll(TimePoint now, CloseReason reason);
 
   std::size_t connections() const;  // that are attached, closing ones too
   // These two may be asked from any thread.
@@ -88,11 +115,18 @@ class Shard {
  private:
   class Session;
   struct Entry;
+  struct Keeping;
 
-  Entry& Open(TimePoint now, const Hello& hello);
-  void Settle(Entry& entry);
+  Entry& Open(std::unique_ptr<Entry> entry);
+  void Remove(Entry& entry);
+  void Settle(TimePoint now, Entry& entry);
   void CountSeats(Entry& entry, int seated);
   void SetAlarm(Entry& entry, TimePoint at);
+  void TellAlarm(TimePoint at);
+  void Keep(TimePoint now, Entry& entry);
+  void KeepSoon(TimePoint now, Entry& entry);
+  void KeepDue(TimePoint now);
+  void Forget(Entry& entry);
 
   ShardOptions options_;
   Entropy& entropy_;
@@ -102,9 +136,8 @@ class Shard {
   IdTable<ConnectionId, std::unique_ptr<Session>> sessions_;
   absl::flat_hash_map<std::uint32_t, Entry*> by_number_;
   std::unique_ptr<MinuteRates> joins_;
-  // When each room wants OnAlarm; the number orders rooms of one instant. A
-  // room's node is moved, never made again: alarms allocate nothing.
-  std::set<std::pair<TimePoint, std::uint32_t>> alarms_;
+  std::unique_ptr<RoomAlarms> alarms_;  // when each room wants OnAlarm
+  std::unique_ptr<Keeping> keeping_;    // null: there is no store
   std::function<void(TimePoint)> alarm_hook_;
   // For whoever asks from another thread; written on ours alone.
   std::atomic<std::size_t> rooms_open_ = 0;
