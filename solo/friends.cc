@@ -25,6 +25,10 @@ SessionOptions FriendSessionOf(const Options& options) {
   if (!options.invite.empty()) {
     session.hello.access.append("invite.").append(options.invite);
   }
+  if (!options.pass.empty()) {
+    session.hello.access.append("pass.").append(options.pass);
+    session.hello.device.append("device.").append(options.device);
+  }
   return session;
 }
 

@@ -1,12 +1,18 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <string>
+#include <utility>
 #include <variant>
 
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "device_key.h"
 #include "headless.h"
 #include "options.h"
+#include "parlor/host/os_entropy.h"
 #include "parlor/printable.h"
 #include "parlor/status.h"
 #include "replay_file.h"
@@ -24,16 +30,34 @@ int ClaimRecord(const std::string& path) {
   return absl::IsAlreadyExists(status) ? kExitRefused : kExitFailed;
 }
 
+// What a host knows this device by, where a pass is shown to one.
+absl::Status AddDevice(Options& options) {
+  if (options.pass.empty()) return absl::OkStatus();
+  const absl::StatusOr<std::string> path =
+      DeviceKeyPath(std::getenv("XDG_STATE_HOME"), std::getenv("HOME"));
+  if (!path.ok()) return path.status();
+  host::OsEntropy entropy;
+  absl::StatusOr<std::string> key = DeviceKey(*path, entropy);
+  if (!key.ok()) return key.status();
+  options.device = *std::move(key);
+  return absl::OkStatus();
+}
+
 int Main(int argc, char** argv) {
   const bool has_terminal = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
-  const auto parsed = ParseOptions(argc, argv, has_terminal);
+  auto parsed = ParseOptions(argc, argv, has_terminal);
   if (const Exit* exit = std::get_if<Exit>(&parsed)) {
     std::fputs(exit->out.c_str(), stdout);
     std::fputs(exit->err.c_str(), stderr);
     return exit->code;
   }
-  const Options& options = std::get<Options>(parsed);
+  Options& options = std::get<Options>(parsed);
   std::fputs(options.notice.c_str(), stderr);
+  if (const absl::Status status = AddDevice(options); !status.ok()) {
+    const std::string text = Printable(StatusText(status));
+    std::fprintf(stderr, "parlor-solo: --pass: %s\n", text.c_str());
+    return kExitFailed;
+  }
   if (!options.record.empty()) {
     if (const int code = ClaimRecord(options.record); code != kExitOk) {
       return code;

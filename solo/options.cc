@@ -10,8 +10,10 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "parlor/printable.h"
+#include "secret_file.h"
 
 namespace parlor::solo {
 namespace {
@@ -28,7 +30,7 @@ struct BadArgument {
 struct Raw {
   std::string players, level, seed, size, frames;
   std::string record, replay;
-  std::string listen, join, invite, wait, hold;
+  std::string listen, join, invite, pass, wait, hold;
   bool headless = false;
   bool partial = false;
 };
@@ -132,13 +134,19 @@ std::string Footer() {
       "SIGINT\nand "
       "SIGTERM leave in order; a listener's end ends the match for "
       "everyone.\n\n"
+      "A pass lets in the first devices that use it. This one is known by a "
+      "key, made with\nthe first --pass and kept in "
+      "$XDG_STATE_HOME/parlor/device-key or, without that\nvariable, in "
+      "~/.local/state/parlor/device-key. Every user of a machine can read\n"
+      "its command lines: a code or a pass that others may not see belongs "
+      "in a file.\n\n"
       "Exit codes:\n"
       "  0  played to the end, or quit\n"
       "  1  a replay differs from what was recorded, a recording or stdout "
       "cannot be\n     written, or the match or the terminal failed: the host "
       "refused or left, the\n     connection was lost for good, the port "
-      "cannot be had, or a seat saw another\n     match than this one "
-      "(desync)\n"
+      "cannot be had, this device's key\n     cannot, or a seat saw another "
+      "match than this one (desync)\n"
       "  2  bad arguments, a --record FILE that is there already, or a replay "
       "file that\n     cannot be read, is damaged or is not one\n");
 }
@@ -156,8 +164,12 @@ void DeclareFriends(CLI::App& app, Raw& raw) {
   app.add_option("--invite", raw.invite,
                  "The code: with --listen the one that friends need (10 to 64 "
                  "letters, digits, - and _; drawn if absent), with --join the "
-                 "listener's")
+                 "listener's; @FILE reads it from a file")
       ->type_name("CODE");
+  app.add_option("--pass", raw.pass,
+                 "With --join: the pass that the host's owner gave you, in "
+                 "place of a code; @FILE reads it from a file")
+      ->type_name("PASS");
   app.add_option("--wait", raw.wait,
                  "With --headless and --listen: start when K are seated, this "
                  "one included [all]")
@@ -244,12 +256,27 @@ void CheckTogether(const CLI::App& app) {
   if (given("--invite") && !given("--listen") && !given("--join")) {
     throw BadArgument{"--invite: only with --listen or --join"};
   }
+  if (given("--pass") && !given("--join")) {
+    throw BadArgument{"--pass: only with --join"};
+  }
+  NotWith(app, "--pass", {"--invite"}, "one of them is enough");
+}
+
+// The secret that `text` is, or that is in the file it names.
+std::string TakeSecret(std::string_view flag, std::string_view text,
+                       std::string* file) {
+  const absl::string_view trimmed =
+      absl::StripAsciiWhitespace(absl::string_view(text.data(), text.size()));
+  if (!absl::StartsWith(trimmed, "@")) return std::string(trimmed);
+  *file = std::string(trimmed.substr(1));
+  const absl::StatusOr<std::string> secret = ReadSecretFile(*file);
+  if (secret.ok()) return *secret;
+  throw BadArgument{absl::StrCat(absl::string_view(flag.data(), flag.size()),
+                                 ": ", secret.status().message())};
 }
 
 // What is wrong with it is said, and never the code itself.
-std::string ParseInvite(std::string_view text, bool listen) {
-  const absl::string_view code =
-      absl::StripAsciiWhitespace(absl::string_view(text.data(), text.size()));
+std::string ParseInvite(const std::string& code, bool listen) {
   const bool plain = std::all_of(code.begin(), code.end(), [](char c) {
     return absl::ascii_isalnum(c) || c == '-' || c == '_';
   });
@@ -257,7 +284,22 @@ std::string ParseInvite(std::string_view text, bool listen) {
   if (listen && (!plain || code.size() < 10 || code.size() > 64)) {
     throw BadArgument{"--invite: a code has 10 to 64 letters, digits, - and _"};
   }
-  return std::string(code);
+  return code;
+}
+
+// The same. What may be in a WebSocket's subprotocol (RFC 9110 section 5.6.2)
+// and fits into a request's head.
+std::string ParsePass(const std::string& pass) {
+  constexpr std::string_view kMarks = "!#$%&'*+-.^_`|~";
+  const bool plain = std::all_of(pass.begin(), pass.end(), [&](char c) {
+    return absl::ascii_isalnum(c) || kMarks.find(c) != std::string_view::npos;
+  });
+  if (pass.empty()) throw BadArgument{"--pass: the pass is empty"};
+  if (!plain || pass.size() > kSecretMax) {
+    throw BadArgument{
+        "--pass: a pass is one word of letters, digits, ., - and _"};
+  }
+  return pass;
 }
 
 void TakeFriends(const CLI::App& app, const Raw& raw, Options& options) {
@@ -277,7 +319,13 @@ void TakeFriends(const CLI::App& app, const Raw& raw, Options& options) {
     options.join = *url;
   }
   if (given("--invite")) {
-    options.invite = ParseInvite(raw.invite, options.listen.has_value());
+    options.invite =
+        ParseInvite(TakeSecret("--invite", raw.invite, &options.secret_file),
+                    options.listen.has_value());
+  }
+  if (given("--pass")) {
+    options.pass =
+        ParsePass(TakeSecret("--pass", raw.pass, &options.secret_file));
   }
   if (given("--wait")) {
     const auto players = static_cast<std::uint32_t>(options.game.players);

@@ -40,6 +40,11 @@ struct Options {
   std::optional<std::uint16_t> listen;  // a port for friends, 0: picked
   std::optional<RoomUrl> join;          // a friend's room
   std::string invite;                   // the code, or empty; secret
+  std::string pass;                     // or empty; not with a code; secret
+  // Whichever of both there is came from, or empty.
+  std::string secret_file;
+  // Of DeviceKey, with a pass; not of the command line. Secret.
+  std::string device;
   int wait = 0;        // headless: starts with so many seats; 0: when full
   int hold_s = 20;     // how long a seat waits for who was cut off
   std::string notice;  // one line for stderr, or empty
@@ -54,7 +59,8 @@ struct Exit {
   std::string err;
 };
 
-// `has_terminal`: both stdin and stdout are one.
+// `has_terminal`: both stdin and stdout are one. Reads the files that a code or
+// a pass is in, and nothing else.
 std::variant<Options, Exit> ParseOptions(int argc, const char* const* argv,
                                          bool has_terminal);
 

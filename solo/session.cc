@@ -9,14 +9,20 @@ namespace parlor::solo {
 namespace {
 
 constexpr std::string_view kInvite = "invite.";
+constexpr std::string_view kPass = "pass.";
 
 // What the peer says, but where the player can do something about it.
 std::string ErrorText(const lockstep::Peer& peer, std::string_view access) {
   if (peer.end_refusal() == 403 && access.empty()) {
-    return "the host takes nobody in without an invite code";
+    return "the host takes nobody in without an invite code or a pass";
   }
   if (peer.end_refusal() == 403 && access.starts_with(kInvite)) {
     return "the host does not know this invite code";
+  }
+  if (peer.end_refusal() == 403 && access.starts_with(kPass)) {
+    // Which of them, it does not say to a connection.
+    return "the host does not take this pass: it expired, was revoked, "
+           "or is in use on other devices";
   }
   if (peer.end_refusal() == 409) {
     return "the room was opened for another number of players: "

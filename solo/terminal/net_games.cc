@@ -29,13 +29,18 @@ std::string HostAgain(const Options& options) {
   return again;
 }
 
-// The player typed the code: it is no news to the terminal.
+// The player typed the code or the pass: it is no news to the terminal. What
+// was in a file stays there.
 std::string JoinAgain(const Options& options) {
   std::string again = absl::StrCat(ShellWord(options.program), " --join ",
                                    ShellWord(UrlText(*options.join)));
-  if (!options.invite.empty()) {
-    absl::StrAppend(&again, " --invite ", ShellWord(options.invite));
-  }
+  const bool pass = !options.pass.empty();
+  const std::string& secret = pass ? options.pass : options.invite;
+  if (secret.empty()) return again;
+  absl::StrAppend(&again, pass ? " --pass " : " --invite ",
+                  ShellWord(options.secret_file.empty()
+                                ? secret
+                                : absl::StrCat("@", options.secret_file)));
   return again;
 }
 

@@ -325,7 +325,8 @@ TEST(FriendsProcess, AJoinThatFailsIsOneLine) {
   std::string said;
   EXPECT_EQ(ExitOf({"--join", url}, &said), 1);
   EXPECT_EQ(said,
-            "parlor-solo: the host takes nobody in without an invite code\n");
+            "parlor-solo: the host takes nobody in without an invite code or a "
+            "pass\n");
   EXPECT_EQ(ExitOf({"--join", url, "--invite", "MLKJHGFEDCBA"}, &said), 1);
   EXPECT_EQ(said, "parlor-solo: the host does not know this invite code\n");
   url.back() = '4';

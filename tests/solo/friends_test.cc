@@ -201,9 +201,11 @@ struct ErrorRow {
 
 TEST_F(FriendsTest, ARefusalIsToldInWords) {
   const ErrorRow rows[] = {
-      {403, "", "the host takes nobody in without an invite code"},
+      {403, "", "the host takes nobody in without an invite code or a pass"},
       {403, "invite.AAAAAAAAAAAA", "the host does not know this invite code"},
-      {403, "pass.xyz", "the host refused access"},
+      {403, "pass.xyz",
+       "the host does not take this pass: it expired, was revoked, or is in "
+       "use on other devices"},
       {404, "", "there is no such room"},
       {409, "",
        "the room was opened for another number of players: "
