@@ -13,8 +13,9 @@
 // What is forgotten is not wiped: the tokens of a match die with it. Nor are
 // bytes read that nothing refers to: what becomes of those goes unnoticed.
 //
-// Keep and Forget allocate nothing, share no lock between rooms, and wait for
-// no disk but where the system makes its writers wait.
+// Keep and Forget allocate nothing (OpenSSL does, 112 bytes while it hashes),
+// share no lock of ours between rooms, and wait for no disk but where the
+// system makes those wait who write.
 #ifndef PARLOR_HOST_STORAGE_STATE_FILE_H_
 #define PARLOR_HOST_STORAGE_STATE_FILE_H_
 

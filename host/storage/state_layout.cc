@@ -6,7 +6,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -44,27 +43,46 @@ absl::Status Damaged(std::string_view what) {
   return MakeStatus(absl::StatusCode::kDataLoss, what);
 }
 
-struct FreeContext {
-  void operator()(EVP_MD_CTX* context) const { EVP_MD_CTX_free(context); }
+// What a thread hashes with. OpenSSL would look the algorithm up each time,
+// under a lock that all threads share.
+class Hasher {
+ public:
+  Hasher()
+      : algorithm_(EVP_MD_fetch(nullptr, "SHA256", nullptr)),
+        context_(EVP_MD_CTX_new()) {
+    PARLOR_CHECK(algorithm_ != nullptr && context_ != nullptr);
+  }
+  ~Hasher() {
+    EVP_MD_CTX_free(context_);
+    EVP_MD_free(algorithm_);
+  }
+  Hasher(const Hasher&) = delete;
+  Hasher& operator=(const Hasher&) = delete;
+
+  Digest Hash(std::span<const std::byte> first,
+              std::span<const std::byte> second) {
+    Digest digest;
+    unsigned int size = 0;
+    PARLOR_CHECK(
+        EVP_DigestInit_ex2(context_, algorithm_, nullptr) == 1 &&
+        EVP_DigestUpdate(context_, first.data(), first.size()) == 1 &&
+        EVP_DigestUpdate(context_, second.data(), second.size()) == 1 &&
+        EVP_DigestFinal_ex(context_,
+                           reinterpret_cast<unsigned char*>(digest.data()),
+                           &size) == 1 &&
+        size == digest.size());
+    return digest;
+  }
+
+ private:
+  EVP_MD* algorithm_;
+  EVP_MD_CTX* context_;
 };
 
-// Of a line's first part and the state. What a match keeps while it runs
-// allocates nothing: a thread makes one context, and uses it from then on.
+// Of a line's first part and the state.
 Digest Seal(std::span<const std::byte> line, std::span<const std::byte> state) {
-  static thread_local const std::unique_ptr<EVP_MD_CTX, FreeContext> context(
-      EVP_MD_CTX_new());
-  Digest digest;
-  unsigned int size = 0;
-  PARLOR_CHECK(
-      context != nullptr &&
-      EVP_DigestInit_ex(context.get(), EVP_sha256(), nullptr) == 1 &&
-      EVP_DigestUpdate(context.get(), line.data(), kSealed) == 1 &&
-      EVP_DigestUpdate(context.get(), state.data(), state.size()) == 1 &&
-      EVP_DigestFinal_ex(context.get(),
-                         reinterpret_cast<unsigned char*>(digest.data()),
-                         &size) == 1 &&
-      size == digest.size());
-  return digest;
+  static thread_local Hasher hasher;
+  return hasher.Hash(line.first(kSealed), state);
 }
 
 bool IsZero(std::span<const std::byte> bytes) {
