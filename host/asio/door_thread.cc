@@ -4,14 +4,18 @@
 #include <memory>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "asio/asio_loop.h"
 #include "asio/inbox.h"
 #include "logic/door.h"
 #include "logic/handover.h"
+#include "parlor/check.h"
 #include "parlor/close_reason.h"
 #include "parlor/entropy.h"
+#include "parlor/host/room_store.h"
 #include "parlor/transports/net_loop.h"
+#include "storage/state_file.h"
 
 namespace parlor::host {
 
@@ -26,6 +30,18 @@ DoorThread::DoorThread(NetLoop* loop, const Options& options, Entropy& entropy)
 DoorThread::~DoorThread() {
   Join();
   inbox_->Shut();
+}
+
+void DoorThread::KeepIn(RoomStore& store,
+                        std::vector<StateFile::KeptRoom> rooms) {
+  door_.shard().SetStore(&store);
+  // The loop has no time before its first turn, and nobody is handed over
+  // before this.
+  loop_.Post([this, rooms = std::move(rooms)] {
+    for (const StateFile::KeptRoom& room : rooms) {
+      PARLOR_CHECK(door_.shard().Restore(loop_.now(), room.number, room.state));
+    }
+  });
 }
 
 void DoorThread::Start() {

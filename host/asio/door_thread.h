@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <thread>
+#include <vector>
 
 #include "asio/inbox.h"
 #include "asio/waker.h"
@@ -15,9 +16,11 @@
 #include "logic/handover.h"
 #include "parlor/close_reason.h"
 #include "parlor/entropy.h"
+#include "parlor/host/room_store.h"
 #include "parlor/host/shard.h"
 #include "parlor/transports/net_loop.h"
 #include "parlor/transports/stream_options.h"
+#include "storage/state_file.h"
 
 namespace parlor::host {
 
@@ -34,6 +37,10 @@ class DoorThread {
   ~DoorThread();
   DoorThread(const DoorThread&) = delete;
   DoorThread& operator=(const DoorThread&) = delete;
+
+  // Before Start. Matches are kept in `store`, which outlives it; `rooms`,
+  // which are among the shard's, go on in the first turn of the loop.
+  void KeepIn(RoomStore& store, std::vector<StateFile::KeptRoom> rooms);
 
   // Throws std::system_error when the system has no thread for it.
   void Start();

@@ -1,5 +1,6 @@
 #include "parlor/host/server.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -29,11 +30,14 @@
 #include "parlor/connection.h"
 #include "parlor/connector.h"
 #include "parlor/entropy.h"
+#include "parlor/host/room_store.h"
+#include "parlor/lockstep/room_state.h"
 #include "parlor/status.h"
 #include "parlor/time.h"
 #include "parlor/transports/memory_pipe.h"
 #include "parlor/transports/net_listener.h"
 #include "parlor/transports/net_loop.h"
+#include "storage/state_file.h"
 #include "stream/byte_stream.h"
 #include "stream/stream_loop.h"
 #include "stream/tls_stream.h"
@@ -94,6 +98,8 @@ class AsioServer final : public Server, private Front::Ports {
   AsioServer(const ServerOptions& options, Entropy& entropy, LogSink log);
   ~AsioServer() override;
 
+  // Before Start. Matches are kept in opened.file, and those it has go on.
+  void KeepIn(StateFile::Opened opened);
   absl::Status Listen();
   // Throws std::system_error when the system has no thread for it.
   void Start();
@@ -177,6 +183,7 @@ class AsioServer final : public Server, private Front::Ports {
   NetLoop loop_;  // the front's
   const std::shared_ptr<OpenSockets> sockets_ = std::make_shared<OpenSockets>();
   const std::shared_ptr<Entrance> entrance_;
+  std::unique_ptr<RoomStore> store_;  // of all doors; null: there is none
   std::vector<std::unique_ptr<DoorThread>> doors_;
   Gate gate_;
   Front front_;
@@ -222,6 +229,26 @@ AsioServer::~AsioServer() {
     thread_.join();
   }
   for (const std::unique_ptr<DoorThread>& door : doors_) door->Join();
+}
+
+void AsioServer::KeepIn(StateFile::Opened opened) {
+  store_ = std::move(opened.file);
+  std::int64_t seats = 0;
+  std::vector<std::vector<StateFile::KeptRoom>> by_door(doors_.size());
+  for (StateFile::KeptRoom& room : opened.rooms) {
+    seats += std::ranges::count_if(
+        room.state.seats,
+        [](const lockstep::SeatState& seat) { return seat.token != 0; });
+    by_door[room.number % doors_.size()].push_back(std::move(room));
+  }
+  if (!opened.rooms.empty()) {
+    Log(LogLevel::kInfo, std::to_string(opened.rooms.size()) +
+                             " matches with " + std::to_string(seats) +
+                             " seats taken back");
+  }
+  for (std::size_t i = 0; i < doors_.size(); ++i) {
+    doors_[i]->KeepIn(*store_, std::move(by_door[i]));
+  }
 }
 
 absl::Status AsioServer::Listen() {
@@ -393,6 +420,20 @@ TimePoint AsioServer::next_alarm() const {
   return loop_.next_alarm();
 }
 
+absl::StatusOr<StateFile::Opened> OpenState(const ServerOptions& options,
+                                            LogSink log) {
+  absl::StatusOr<StateFile::Opened> opened =
+      StateFile::Open(options.state_path, options.shard.rooms,
+                      options.shard.seats, std::move(log));
+  if (opened.ok()) return opened;
+  // What another host has open is as a port that it has.
+  return MakeStatus(
+      absl::IsInvalidArgument(opened.status())
+          ? absl::StatusCode::kInvalidArgument
+          : absl::StatusCode::kUnavailable,
+      "server.state_path: " + std::string(StatusText(opened.status())));
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Create(
@@ -401,8 +442,13 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Create(
     return status;
   }
   try {
-    auto server =
-        std::make_unique<AsioServer>(options, entropy, std::move(log));
+    auto server = std::make_unique<AsioServer>(options, entropy, log);
+    if (!options.state_path.empty()) {
+      absl::StatusOr<StateFile::Opened> opened =
+          OpenState(options, std::move(log));
+      if (!opened.ok()) return opened.status();
+      server->KeepIn(*std::move(opened));
+    }
     if (absl::Status status = server->Listen(); !status.ok()) return status;
     server->Start();
     return server;

@@ -64,7 +64,10 @@ struct ServerOptions {
   // the next server with it takes them back and their players resume into their
   // seats: after Drain in full, after the process was killed with what the last
   // second relayed missing, which the players send again. Who does not come
-  // back is held as one who dropped. Empty: matches end with the server.
+  // back is held as one who dropped. Stop with any reason but kRestart ends
+  // matches for good. A damaged file is logged, renamed to
+  // "<state_path>.refused-<n>" and not read; rooms beyond the caps are left
+  // out. Empty: matches end with the server.
   std::string state_path;
 };
 
@@ -92,8 +95,9 @@ using LogSink = std::function<void(LogLevel level, std::string_view line)>;
 class Server {
  public:
   // Listens, and with threads runs, from here on. InvalidArgument: the options;
-  // Unavailable: a port or a thread cannot be had. `entropy` may be asked from
-  // all of the server's threads at once (OsEntropy can) and outlives it.
+  // Unavailable: a port, a thread or the file of state_path cannot be had,
+  // which another server may have open. `entropy` may be asked from all of the
+  // server's threads at once (OsEntropy can) and outlives it.
   static absl::StatusOr<std::unique_ptr<Server>> Create(
       const ServerOptions& options, Entropy& entropy, LogSink log = {});
 
