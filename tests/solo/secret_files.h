@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "temporary_folder.h"
+#include "support/temporary_folder.h"
 
 namespace parlor::solo {
 
