@@ -14,6 +14,7 @@
 #include "parlor/close_reason.h"
 #include "parlor/entropy.h"
 #include "parlor/host/room_store.h"
+#include "parlor/host/shard.h"
 #include "parlor/transports/net_loop.h"
 #include "storage/state_file.h"
 
@@ -58,6 +59,10 @@ void DoorThread::HandOver(Handover handover) {
   // A function has to be one that can be copied.
   auto moved = std::make_shared<Handover>(std::move(handover));
   loop_.Post([this, moved] { door_.OnHandover(std::move(*moved)); });
+}
+
+void DoorThread::SetOptions(const ShardOptions& options) {
+  loop_.Post([this, options] { door_.shard().SetOptions(options); });
 }
 
 void DoorThread::End(CloseReason reason, std::function<void()> ended) {

@@ -49,6 +49,7 @@ class DoorThread {
 
   // Any thread; done in a turn of the loop, in the order of the calls.
   void HandOver(Handover handover);
+  void SetOptions(const ShardOptions& options);
   void End(CloseReason reason, std::function<void()> ended);
 
   NetLoop& loop() { return loop_; }

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -25,6 +26,7 @@
 #include "logic/front.h"
 #include "logic/gate.h"
 #include "logic/handover.h"
+#include "logic/reload.h"
 #include "parlor/check.h"
 #include "parlor/close_reason.h"
 #include "parlor/connection.h"
@@ -37,6 +39,7 @@
 #include "parlor/transports/memory_pipe.h"
 #include "parlor/transports/net_listener.h"
 #include "parlor/transports/net_loop.h"
+#include "parlor/transports/tls.h"
 #include "storage/state_file.h"
 #include "stream/byte_stream.h"
 #include "stream/stream_loop.h"
@@ -87,6 +90,12 @@ FrontOptions ForFront(const ServerOptions& options) {
   return front;
 }
 
+// The gate keeps what it needs of them, and no code.
+ServerOptions WithoutSecrets(ServerOptions options) {
+  options.gate = {};
+  return options;
+}
+
 GateRooms ForGate(const ServerOptions& options) {
   return {.rooms = options.shard.rooms,
           .seats = options.shard.seats,
@@ -123,6 +132,8 @@ class AsioServer final : public Server, private Front::Ports {
 
   ServerFigures figures() const override;
 
+  absl::Status Reload(const ServerOptions& options) override;
+
   std::size_t Poll(TimePoint now, std::size_t events_max) override;
   TimePoint next_alarm() const override;
 
@@ -155,6 +166,18 @@ class AsioServer final : public Server, private Front::Ports {
     AsioServer& server;
   };
 
+  // What Reload may change, and is not somebody else's.
+  struct Live {
+    explicit Live(const ServerOptions& options)
+        : tls(options.tls),
+          connections(static_cast<std::uint64_t>(options.connections)),
+          drain_ms(options.drain_ms) {}
+
+    std::optional<TlsServer> tls;
+    std::uint64_t connections;
+    std::int64_t drain_ms;
+  };
+
   DoorThread& DoorOf(std::uint32_t room) const {
     return *doors_[room % doors_.size()];
   }
@@ -172,13 +195,14 @@ class AsioServer final : public Server, private Front::Ports {
   void OnAcceptStatus(const absl::Status& status);
   void HandOver(Handover handover) override;
   HostFigures Figures(TimePoint now) override;
+  void OnReload(const ServerOptions& options);
   void OnDrain();
   void End(CloseReason reason);
 
   // One of the threads has nothing left to end.
   void OnEnded();
 
-  const ServerOptions options_;
+  const ServerOptions options_;  // what Reload may not change, of these
   const LogSink log_;
   NetLoop loop_;  // the front's
   const std::shared_ptr<OpenSockets> sockets_ = std::make_shared<OpenSockets>();
@@ -187,6 +211,7 @@ class AsioServer final : public Server, private Front::Ports {
   std::vector<std::unique_ptr<DoorThread>> doors_;
   Gate gate_;
   Front front_;
+  Live live_;  // the front's
   Port web_{*this, NetTransport::kWebSocket};
   Port tcp_{*this, NetTransport::kTcp};
   DrainEnd drain_end_{*this};
@@ -203,12 +228,13 @@ class AsioServer final : public Server, private Front::Ports {
 
 AsioServer::AsioServer(const ServerOptions& options, Entropy& entropy,
                        LogSink log)
-    : options_(options),
+    : options_(WithoutSecrets(options)),
       log_(std::move(log)),
       entrance_(std::make_shared<Entrance>(
           options.shard.rooms, options.shard.seats, PipesLike(options.stream))),
       gate_(options.gate, ForGate(options)),
       front_(loop_.internal(), ForFront(options), gate_, *this),
+      live_(options),
       open_(!options.closed) {
   const int doors = threaded() ? options.shards : 1;
   for (int i = 0; i < doors; ++i) {
@@ -278,7 +304,7 @@ absl::Status AsioServer::ListenOn(Port& port, std::uint16_t number) {
 
 void AsioServer::LogPort(const Port& port, const char* what) {
   Log(LogLevel::kInfo,
-      std::string("listening for ") + what + (options_.tls ? " over TLS" : "") +
+      std::string("listening for ") + what + (live_.tls ? " over TLS" : "") +
           " on " + options_.address + " port " + std::to_string(port.port));
 }
 
@@ -294,7 +320,7 @@ Acceptor::Companion AsioServer::Count() {
   if (!open_.load(std::memory_order_acquire)) return nullptr;
   // Whoever was refused has his answer, and may stay behind it as long as he
   // likes: a crowd of those must not keep others out.
-  if (sockets_->count() >= static_cast<std::uint64_t>(options_.connections) &&
+  if (sockets_->count() >= live_.connections &&
       !loop_.internal().DropOldestDrain() && !front_.DropOldest()) {
     return nullptr;
   }
@@ -303,9 +329,9 @@ Acceptor::Companion AsioServer::Count() {
 
 void AsioServer::OnAccept(std::unique_ptr<stream::ByteStream> stream,
                           std::string_view address, NetTransport transport) {
-  if (options_.tls) {
+  if (live_.tls) {
     stream = stream::MakeTlsServerStream(loop_.internal(), std::move(stream),
-                                         options_.tls->context());
+                                         live_.tls->context());
   }
   front_.OnAccept(std::move(stream), address, transport);
 }
@@ -331,13 +357,24 @@ HostFigures AsioServer::Figures(TimePoint now) {
                                                  std::chrono::seconds(1))};
 }
 
+void AsioServer::OnReload(const ServerOptions& options) {
+  gate_.SetOptions(options.gate);
+  front_.SetOptions(ForFront(options));
+  live_ = Live(options);
+  // Whom the front has handed over comes before this, and who comes later after
+  // it; so do one call and the next.
+  for (const std::unique_ptr<DoorThread>& door : doors_) {
+    door->SetOptions(options.shard);
+  }
+}
+
 void AsioServer::OnDrain() {
   if (ending_) return;
   if (gate_.draining()) return End(CloseReason::kRestart);
   Log(LogLevel::kInfo,
-      "draining for " + std::to_string(options_.drain_ms) + " ms");
+      "draining for " + std::to_string(live_.drain_ms) + " ms");
   gate_.Drain();
-  drain_end_.SetAlarm(loop_.now() + options_.drain_ms * kMillisecond);
+  drain_end_.SetAlarm(loop_.now() + live_.drain_ms * kMillisecond);
 }
 
 void AsioServer::End(CloseReason reason) {
@@ -374,6 +411,13 @@ void AsioServer::OnEnded() {
   const std::lock_guard lock(ended_mutex_);
   left_ = 0;
   ended_changed_.notify_all();
+}
+
+absl::Status AsioServer::Reload(const ServerOptions& options) {
+  absl::Status status = CheckReload(options_, options);
+  if (!status.ok()) return status;
+  loop_.Post([this, options] { OnReload(options); });
+  return status;
 }
 
 void AsioServer::Drain() {

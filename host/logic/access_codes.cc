@@ -57,7 +57,8 @@ Sha256 HashCode(std::string_view code) {
   return digest;
 }
 
-AccessCodes::AccessCodes(std::span<const std::string> codes) {
+void AccessCodes::SetOwn(std::span<const std::string> codes) {
+  own_.clear();
   own_.reserve(codes.size());
   for (const std::string& code : codes) {
     PARLOR_CHECK(WhatIsWrongWithCode(code).empty());

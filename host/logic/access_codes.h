@@ -24,11 +24,11 @@ Sha256 HashCode(std::string_view code);
 
 class AccessCodes {
  public:
-  // Codes with nothing wrong.
-  explicit AccessCodes(std::span<const std::string> codes);
-
-  // Takes the place of the store's codes. More than kCodesMax are too many to
-  // compare with every attempt: the first of them let in.
+  // Each of these takes the place of what was set before. Of the options, codes
+  // with nothing wrong.
+  void SetOwn(std::span<const std::string> codes);
+  // Of the store. More than kCodesMax are too many to compare with every
+  // attempt: the first of them let in.
   void SetStored(std::vector<Sha256> codes);
 
   // Whether `text`, trimmed and in any case, is one of all these. Takes as long

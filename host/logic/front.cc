@@ -33,7 +33,7 @@ void Front::OnAccept(std::unique_ptr<stream::ByteStream> stream,
   client.place().of_all = std::prev(clients_.end());
   unseated_.store(clients_.size(), std::memory_order_relaxed);
   if (!client.IsProxy()) CountFor(client, client.address());
-  if (clients_.size() > options_.unseated_max) DropOldest();
+  while (clients_.size() > options_.unseated_max) DropOldest();
 }
 
 void Front::CountFor(FrontClient& client, std::optional<Address> address) {
@@ -49,8 +49,10 @@ void Front::CountFor(FrontClient& client, std::optional<Address> address) {
   std::list<FrontClient*>& siblings = of_address_[*address];
   siblings.push_back(&client);
   place.of_address = std::prev(siblings.end());
-  // Another one: the limit is 1 at least.
-  if (siblings.size() > options_.unseated_per_address) Drop(*siblings.front());
+  // Others, the limit being 1 at least.
+  while (siblings.size() > options_.unseated_per_address) {
+    Drop(*siblings.front());
+  }
 }
 
 bool Front::DropOldest() {

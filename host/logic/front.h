@@ -102,6 +102,9 @@ class Front {
   Front(const Front&) = delete;
   Front& operator=(const Front&) = delete;
 
+  // For whoever comes from here on; who is above a lower limit goes then.
+  void SetOptions(const FrontOptions& options) { options_ = options; }
+
   // A client has connected; in a turn of the loop. `address` is numeric and
   // dies with the call. When there are too many that have no seat yet, in all
   // or of this address, the oldest (of this address) is cut off. One from a
@@ -129,7 +132,7 @@ class Front {
   void Drop(FrontClient& client);
 
   stream::StreamLoop& loop_;
-  const FrontOptions options_;
+  FrontOptions options_;
   Gate& gate_;
   Ports& ports_;
   // Both with the oldest first, of an address those that have counted for it

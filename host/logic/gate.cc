@@ -53,12 +53,19 @@ bool IsVisible(std::string_view text) {
 Gate::Gate(const GateOptions& options, GateRooms rooms,
            std::size_t addresses_max)
     : rooms_(std::move(rooms)),
-      open_(options.open),
-      codes_(options.codes),
-      origins_(NormalOrigins(options)),
-      proxies_(options.trusted_proxies),
       attempts_(options.joins_per_minute, addresses_max),
-      failures_(Third(options.joins_per_minute), addresses_max) {}
+      failures_(Third(options.joins_per_minute), addresses_max) {
+  SetOptions(options);
+}
+
+void Gate::SetOptions(const GateOptions& options) {
+  open_ = options.open;
+  codes_.SetOwn(options.codes);
+  origins_ = NormalOrigins(options);
+  proxies_ = TrustedProxies(options.trusted_proxies);
+  attempts_.SetPerMinute(options.joins_per_minute);
+  failures_.SetPerMinute(Third(options.joins_per_minute));
+}
 
 Refusal Gate::CheckPath(const Request& request) const {
   const bool resumes = std::any_of(

@@ -42,6 +42,9 @@ class Gate {
   Gate(const GateOptions& options, GateRooms rooms,
        std::size_t addresses_max = kAddressesMax);
 
+  // For whoever asks from here on. What was counted stays counted.
+  void SetOptions(const GateOptions& options);
+
   // Joins are refused with 503 from here on; resumes pass.
   void Drain() { draining_ = true; }
   bool draining() const { return draining_; }
@@ -86,7 +89,7 @@ class Gate {
 
   GateRooms rooms_;
   bool draining_ = false;
-  bool open_;
+  bool open_ = false;
   AccessCodes codes_;
   std::vector<std::string> origins_;  // as browsers write them
   TrustedProxies proxies_;

@@ -26,16 +26,20 @@ constexpr int kForgottenPerCall = 2;
 }  // namespace
 
 MinuteRates::MinuteRates(std::int64_t per_minute, std::size_t keys_max)
-    : per_minute_(per_minute),
-      keys_max_(keys_max),
+    : keys_max_(keys_max),
       // One or two keys a bucket when all are there.
       buckets_(std::bit_ceil(std::max<std::size_t>(keys_max / 2, 1)), kNone),
       by_begin_{.links = &Entry::by_begin} {
   static_assert(sizeof(Entry) + sizeof(Index) + 1 <= kKeyBytesMax);
-  PARLOR_CHECK(per_minute >= 1 && per_minute <= UINT32_MAX);
+  SetPerMinute(per_minute);
   PARLOR_CHECK(keys_max >= 1 && keys_max < kNone);
   blocks_.reserve((keys_max + kBlock - 1) / kBlock);
   classes_.fill({.links = &Entry::by_class});
+}
+
+void MinuteRates::SetPerMinute(std::int64_t per_minute) {
+  PARLOR_CHECK(per_minute >= 1 && per_minute <= UINT32_MAX);
+  per_minute_ = per_minute;
 }
 
 std::uint32_t MinuteRates::Take(TimePoint now, const RateKey& key) {

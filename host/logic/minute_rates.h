@@ -45,6 +45,9 @@ class MinuteRates {
   // count, and not those that have come often.
   MinuteRates(std::int64_t per_minute, std::size_t keys_max);
 
+  // From here on, in minutes that have begun too.
+  void SetPerMinute(std::int64_t per_minute);
+
   // Counts an event of `key` and answers 0; or, when its minute has no more
   // room, counts nothing and answers the seconds until the next, 1 at least.
   std::uint32_t Take(TimePoint now, const RateKey& key);
@@ -96,7 +99,7 @@ class MinuteRates {
   void Append(List& list, Index index);
   void Remove(List& list, Index index);
 
-  std::int64_t per_minute_;
+  std::int64_t per_minute_ = 1;
   std::size_t keys_max_;
   std::size_t keys_ = 0;
   std::vector<Index> buckets_;  // the first of each; a power of two

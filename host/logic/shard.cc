@@ -136,6 +136,14 @@ Shard::Shard(const ShardOptions& options, Entropy& entropy)
 
 Shard::~Shard() = default;
 
+void Shard::SetOptions(const ShardOptions& options) {
+  PARLOR_CHECK(ValidateOptions(options).ok());
+  PARLOR_CHECK(options.rooms == options_.rooms &&
+               options.seats == options_.seats);
+  options_ = options;
+  joins_->SetPerMinute(options.room_joins_per_minute);
+}
+
 Refusal Shard::Admit(TimePoint now, const Hello& hello, const Address& from) {
   // A room that is over, though its alarm did not run yet, is in nobody's way.
   OnAlarm(now);

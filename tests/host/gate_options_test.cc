@@ -217,7 +217,8 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(AccessCodesTest, KnowsItsOwn) {
   const std::vector<std::string> codes = {"First-Code-1", " second.code.2\n",
                                           "THIRD~CODE~3"};
-  const AccessCodes access(codes);
+  AccessCodes access;
+  access.SetOwn(codes);
   for (const char* code :
        {"First-Code-1", "FIRST-CODE-1", "first-code-1", "second.code.2",
         "\t SECOND.CODE.2 \r\n", "third~code~3"}) {
@@ -233,7 +234,7 @@ TEST(AccessCodesTest, KnowsItsOwn) {
 }
 
 TEST(AccessCodesTest, NoneKnowsNothing) {
-  const AccessCodes access({});
+  const AccessCodes access;
   EXPECT_FALSE(access.Has(""));
   EXPECT_FALSE(access.Has("First-Code-1"));
 }

@@ -127,6 +127,17 @@ class Server {
                       const Hello& hello) = 0;
   virtual NetLoop& loop(std::uint32_t room) = 0;
 
+  // Takes over what may change while a server runs, which is all but where it
+  // listens (address, ports, base_path), shards, shard.rooms, shard.seats,
+  // stream, access_store and state_path: rooms that are open keep what they
+  // were opened with, connections what they have. InvalidArgument: a field that
+  // may not change, or is not valid; nothing has changed then.
+  //
+  // Each of its threads does so in its next turn; what was counted in the
+  // present minute counts on. `closed` is not looked at, and a drain that has
+  // begun keeps its time.
+  virtual absl::Status Reload(const ServerOptions& options) = 0;
+
   // Refuses joins (503) and lets matches go on and resume for drain_ms; then
   // closes everyone with CloseReason::kRestart. Again: the time is over now.
   virtual void Drain() = 0;

@@ -77,6 +77,11 @@ class Shard {
   bool Restore(TimePoint now, std::uint32_t number,
                const lockstep::RoomState& state);
 
+  // What rooms are opened with from here on, and how often an address may join
+  // one, in minutes that have begun too. `options` are valid; how many rooms
+  // and seats there are stays.
+  void SetOptions(const ShardOptions& options);
+
   // Whether `hello` may come in, asked before its connection is answered and
   // in the same instant as Attach. Rooms whose time is up at `now` end first.
   // Status 0, or, in this order: 404 the number is not in 0..rooms-1, 400
