@@ -13,7 +13,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -28,6 +27,7 @@
 #include "parlor/host/access_store.h"
 #include "parlor/host/gate_options.h"
 #include "support/full_disk.h"
+#include "support/numbered_hash.h"
 #include "support/status_matchers.h"
 #include "support/temporary_folder.h"
 
@@ -53,6 +53,7 @@ extern "C" int fdatasync(int file) {
 namespace parlor::host {
 namespace {
 
+using test::NumberedHash;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::Field;
@@ -65,18 +66,10 @@ constexpr std::int64_t kNow = 1'800'000'000;
 constexpr std::int64_t kDay = 86'400;
 constexpr std::int64_t kLater = kNow + 30 * kDay;
 
-// Some hash, another one for each number.
-Sha256 Hash(std::uint32_t number) {
-  Sha256 hash;
-  hash.fill(std::byte{0xa5});
-  std::memcpy(hash.data(), &number, sizeof(number));
-  return hash;
-}
-
 PassUse Use(std::uint64_t pass, std::uint32_t device,
             std::int64_t devices_max = 2) {
   return {.pass = pass,
-          .device = Hash(device),
+          .device = NumberedHash(device),
           .devices_max = devices_max,
           .expires_s = kLater};
 }
@@ -140,12 +133,13 @@ TEST_F(AccessDatabaseTest, NewOneHoldsNothing) {
 
 TEST_F(AccessDatabaseTest, CodesAreListedAndLetInUntilRevoked) {
   const auto database = Open();
-  EXPECT_EQ(*database->AddCode(Hash(1), "Ada", kNow), 1);
-  EXPECT_EQ(*database->AddCode(Hash(2), "", kNow + 1), 2);
-  EXPECT_THAT(*database->CodeHashes(), UnorderedElementsAre(Hash(1), Hash(2)));
+  EXPECT_EQ(*database->AddCode(NumberedHash(1), "Ada", kNow), 1);
+  EXPECT_EQ(*database->AddCode(NumberedHash(2), "", kNow + 1), 2);
+  EXPECT_THAT(*database->CodeHashes(),
+              UnorderedElementsAre(NumberedHash(1), NumberedHash(2)));
   EXPECT_THAT(database->RevokeCode(1, kNow + 5), IsOk());
   EXPECT_THAT(database->RevokeCode(1, kNow + 9), IsOk());
-  EXPECT_THAT(*database->CodeHashes(), ElementsAre(Hash(2)));
+  EXPECT_THAT(*database->CodeHashes(), ElementsAre(NumberedHash(2)));
 
   const auto codes = *database->Codes();
   ASSERT_EQ(codes.size(), 2U);
@@ -160,14 +154,14 @@ TEST_F(AccessDatabaseTest, CodesAreListedAndLetInUntilRevoked) {
 
 TEST_F(AccessDatabaseTest, CodeThatLetsInIsNotAddedTwice) {
   const auto database = Open();
-  EXPECT_THAT(database->AddCode(Hash(1), "Ada", kNow), IsOk());
+  EXPECT_THAT(database->AddCode(NumberedHash(1), "Ada", kNow), IsOk());
   EXPECT_THAT(
-      database->AddCode(Hash(1), "Bob", kNow),
+      database->AddCode(NumberedHash(1), "Bob", kNow),
       StatusIs(absl::StatusCode::kAlreadyExists, Not(HasSubstr("Bob"))));
   EXPECT_EQ(database->Codes()->size(), 1U);
   EXPECT_THAT(database->RevokeCode(1, kNow), IsOk());
-  EXPECT_EQ(*database->AddCode(Hash(1), "Bob", kNow), 2);
-  EXPECT_THAT(*database->CodeHashes(), ElementsAre(Hash(1)));
+  EXPECT_EQ(*database->AddCode(NumberedHash(1), "Bob", kNow), 2);
+  EXPECT_THAT(*database->CodeHashes(), ElementsAre(NumberedHash(1)));
 }
 
 TEST_F(AccessDatabaseTest, UnknownCodeIsNotRevoked) {
@@ -184,13 +178,13 @@ TEST_F(AccessDatabaseTest, HasAsManyCodesAsAGateTakes) {
       " i < 4095) INSERT INTO codes (hash, label, made_s)"
       " SELECT CAST(printf('%032d', i) AS BLOB), '', 1 FROM n");
   const auto database = Open();
-  EXPECT_EQ(*database->AddCode(Hash(1), "", kNow),
+  EXPECT_EQ(*database->AddCode(NumberedHash(1), "", kNow),
             static_cast<std::int64_t>(kCodesMax));
   EXPECT_THAT(
-      database->AddCode(Hash(2), "", kNow),
+      database->AddCode(NumberedHash(2), "", kNow),
       StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("4096")));
   EXPECT_THAT(database->RevokeCode(9, kNow), IsOk());
-  EXPECT_THAT(database->AddCode(Hash(2), "", kNow), IsOk());
+  EXPECT_THAT(database->AddCode(NumberedHash(2), "", kNow), IsOk());
   EXPECT_EQ(database->CodeHashes()->size(), kCodesMax);
 }
 
@@ -266,11 +260,12 @@ TEST_F(AccessDatabaseTest, ForgetsWhatHasExpiredForADay) {
   EXPECT_THAT(database->RevokePass(6, kNow, kNow), IsOk());
 
   // A day after, all is there; a write a second later forgets it.
-  EXPECT_THAT(database->AddCode(Hash(1), "", kLater + kDay), IsOk());
+  EXPECT_THAT(database->AddCode(NumberedHash(1), "", kLater + kDay), IsOk());
   EXPECT_EQ(database->Passes()->size(), 1U);
   EXPECT_EQ(*database->UsePass(Use(5, 2, 1), kNow), PassAnswer::kOtherDevice);
   EXPECT_EQ(*database->UsePass(Use(6, 1), kNow), PassAnswer::kRevoked);
-  EXPECT_THAT(database->AddCode(Hash(2), "", kLater + kDay + 1), IsOk());
+  EXPECT_THAT(database->AddCode(NumberedHash(2), "", kLater + kDay + 1),
+              IsOk());
   EXPECT_THAT(*database->Passes(), IsEmpty());
   EXPECT_EQ(*database->UsePass(Use(5, 2, 1), kNow), PassAnswer::kLetIn);
   EXPECT_EQ(*database->UsePass(Use(6, 1), kNow), PassAnswer::kLetIn);
@@ -283,25 +278,25 @@ TEST_F(AccessDatabaseTest, ForgetsSomeAtATime) {
       " i < 100) INSERT INTO passes SELECT i, '', 1, 2, 1 FROM n");
   const auto database = Open();
   EXPECT_EQ(database->Passes()->size(), 100U);
-  EXPECT_THAT(database->AddCode(Hash(1), "", kNow), IsOk());
+  EXPECT_THAT(database->AddCode(NumberedHash(1), "", kNow), IsOk());
   EXPECT_EQ(database->Passes()->size(), 36U);
-  EXPECT_THAT(database->AddCode(Hash(2), "", kNow), IsOk());
+  EXPECT_THAT(database->AddCode(NumberedHash(2), "", kNow), IsOk());
   EXPECT_THAT(*database->Passes(), IsEmpty());
 }
 
 TEST_F(AccessDatabaseTest, AllIsThereWhenItIsOpenedAgain) {
   {
     const auto database = Open();
-    EXPECT_THAT(database->AddCode(Hash(1), "Ada", kNow), IsOk());
+    EXPECT_THAT(database->AddCode(NumberedHash(1), "Ada", kNow), IsOk());
     EXPECT_THAT(database->UsePass(Use(5, 1, 1), kNow), IsOk());
     EXPECT_THAT(database->RevokePass(6, kLater, kNow), IsOk());
   }
   EXPECT_THAT(Files(), ElementsAre("access.db"));
   const auto database = Open();
-  EXPECT_THAT(*database->CodeHashes(), ElementsAre(Hash(1)));
+  EXPECT_THAT(*database->CodeHashes(), ElementsAre(NumberedHash(1)));
   EXPECT_EQ(*database->UsePass(Use(5, 2, 1), kNow), PassAnswer::kOtherDevice);
   EXPECT_EQ(*database->UsePass(Use(6, 1), kNow), PassAnswer::kRevoked);
-  EXPECT_EQ(*database->AddCode(Hash(2), "Bob", kNow), 2);
+  EXPECT_EQ(*database->AddCode(NumberedHash(2), "Bob", kNow), 2);
 }
 
 TEST_F(AccessDatabaseTest, TwoOnOneFileSeeEachOther) {
@@ -310,10 +305,10 @@ TEST_F(AccessDatabaseTest, TwoOnOneFileSeeEachOther) {
   const std::int64_t before = *host->Version();
   EXPECT_EQ(*host->Version(), before);
 
-  EXPECT_THAT(command_line->AddCode(Hash(1), "", kNow), IsOk());
+  EXPECT_THAT(command_line->AddCode(NumberedHash(1), "", kNow), IsOk());
   const std::int64_t after = *host->Version();
   EXPECT_NE(after, before);
-  EXPECT_THAT(*host->CodeHashes(), ElementsAre(Hash(1)));
+  EXPECT_THAT(*host->CodeHashes(), ElementsAre(NumberedHash(1)));
   // What one changes itself is no news to it.
   EXPECT_EQ(*host->UsePass(Use(5, 1, 1), kNow), PassAnswer::kLetIn);
   EXPECT_EQ(*host->Version(), after);
@@ -327,13 +322,13 @@ TEST_F(AccessDatabaseTest, TwoOnOneFileSeeEachOther) {
 // To open and to close one in the same process leaves another its locks.
 TEST_F(AccessDatabaseTest, OneThatIsClosedTakesNothingFromTheOther) {
   const auto host = Open();
-  EXPECT_THAT(host->AddCode(Hash(1), "", kNow), IsOk());
+  EXPECT_THAT(host->AddCode(NumberedHash(1), "", kNow), IsOk());
   Open().reset();
   EXPECT_THAT(AccessDatabase::Open(folder_.path()), Not(IsOk()));
   Execute("SELECT * FROM codes");
   EXPECT_THAT(Files(), UnorderedElementsAre("access.db", "access.db-wal",
                                             "access.db-shm"));
-  EXPECT_THAT(host->AddCode(Hash(2), "", kNow), IsOk());
+  EXPECT_THAT(host->AddCode(NumberedHash(2), "", kNow), IsOk());
   EXPECT_EQ(Open()->CodeHashes()->size(), 2U);
 }
 
@@ -346,7 +341,9 @@ TEST_F(AccessDatabaseTest, EachChangeIsOnTheDiskBeforeItIsAcknowledged) {
   };
   // The first change also makes the WAL, whose name has to stay.
   EXPECT_THAT(database->TryWrite(), IsOk());
-  EXPECT_EQ(syncs_of([&] { return database->AddCode(Hash(1), "", kNow); }), 1);
+  EXPECT_EQ(
+      syncs_of([&] { return database->AddCode(NumberedHash(1), "", kNow); }),
+      1);
   EXPECT_EQ(syncs_of([&] { return database->RevokeCode(1, kNow); }), 1);
   EXPECT_EQ(syncs_of([&] { return database->AddPass(ListedPass(5, "")); }), 1);
   EXPECT_EQ(syncs_of([&] { return database->UsePass(Use(5, 1), kNow); }), 1);
@@ -357,7 +354,7 @@ TEST_F(AccessDatabaseTest, EachChangeIsOnTheDiskBeforeItIsAcknowledged) {
 TEST_F(AccessDatabaseTest, OnlyTheOwnerMayRead) {
   const mode_t before = umask(0);
   const auto database = Open();
-  EXPECT_THAT(database->AddCode(Hash(1), "", kNow), IsOk());
+  EXPECT_THAT(database->AddCode(NumberedHash(1), "", kNow), IsOk());
   umask(before);
   for (const char* end : {"", "-wal", "-shm"}) {
     SCOPED_TRACE(end);
@@ -406,7 +403,7 @@ TEST_F(AccessDatabaseTest, LabelsAreShortAndPrintable) {
     SCOPED_TRACE(one.label);
     ++number;
     EXPECT_EQ(WhatIsWrongWithLabel(one.label).empty(), one.fits);
-    const auto added = database->AddCode(Hash(number), one.label, kNow);
+    const auto added = database->AddCode(NumberedHash(number), one.label, kNow);
     const auto listed = database->AddPass(ListedPass(number, one.label));
     const auto code =
         one.fits ? absl::StatusCode::kOk : absl::StatusCode::kInvalidArgument;
@@ -434,7 +431,7 @@ class ForeignFileTest : public AccessDatabaseTest {
 
   // An access database with a code, closed.
   void Make() const {
-    EXPECT_THAT(Open()->AddCode(Hash(1), "Ada", kNow), IsOk());
+    EXPECT_THAT(Open()->AddCode(NumberedHash(1), "Ada", kNow), IsOk());
   }
 };
 
@@ -505,7 +502,7 @@ TEST_F(ForeignFileTest, ARestoredBackupIsOurs) {
   Make();
   Execute("PRAGMA journal_mode = DELETE");
   EXPECT_NE(BytesOf(path_).substr(18, 2), "\x02\x02");
-  EXPECT_THAT(*Open()->CodeHashes(), ElementsAre(Hash(1)));
+  EXPECT_THAT(*Open()->CodeHashes(), ElementsAre(NumberedHash(1)));
   EXPECT_EQ(BytesOf(path_).substr(18, 2), "\x02\x02");
 }
 
@@ -542,7 +539,7 @@ TEST_F(AccessDatabaseTest, FullDiskFailsAndPasses) {
   EXPECT_EQ(*database->UsePass(Use(5, 1), kNow), PassAnswer::kLetIn);
   {
     const test::FullDisk full;
-    EXPECT_THAT(database->AddCode(Hash(1), "Ada", kNow),
+    EXPECT_THAT(database->AddCode(NumberedHash(1), "Ada", kNow),
                 StatusIs(absl::StatusCode::kUnavailable,
                          AllOf(HasSubstr(path_), Not(HasSubstr("Ada")))));
     EXPECT_THAT(database->UsePass(Use(5, 2), kNow),
@@ -557,9 +554,9 @@ TEST_F(AccessDatabaseTest, FullDiskFailsAndPasses) {
                 StatusIs(absl::StatusCode::kUnavailable, HasSubstr("new.db")));
   }
   EXPECT_THAT(database->TryWrite(), IsOk());
-  EXPECT_EQ(*database->AddCode(Hash(1), "Ada", kNow), 1);
+  EXPECT_EQ(*database->AddCode(NumberedHash(1), "Ada", kNow), 1);
   EXPECT_EQ(*database->UsePass(Use(5, 2), kNow), PassAnswer::kLetIn);
-  EXPECT_THAT(Open()->CodeHashes().value(), ElementsAre(Hash(1)));
+  EXPECT_THAT(Open()->CodeHashes().value(), ElementsAre(NumberedHash(1)));
   // The half of a new file is gone.
   EXPECT_THAT(Files(), UnorderedElementsAre("access.db", "access.db-wal",
                                             "access.db-shm"));
@@ -581,7 +578,7 @@ TEST_F(AccessDatabaseTest, FileThatIsLockedKeepsOutNewDevicesOnly) {
 
 TEST_F(AccessDatabaseTest, MistakesInTheFileAreAnErrorAndNoCrash) {
   const auto database = Open();
-  EXPECT_THAT(database->AddCode(Hash(1), "Ada", kNow), IsOk());
+  EXPECT_THAT(database->AddCode(NumberedHash(1), "Ada", kNow), IsOk());
   Execute(
       "PRAGMA ignore_check_constraints = 1;"
       "UPDATE codes SET hash = x'00'");

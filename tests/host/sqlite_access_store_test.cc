@@ -10,7 +10,6 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <functional>
 #include <future>
 #include <memory>
@@ -25,12 +24,14 @@
 #include "parlor/host/access_store.h"
 #include "storage/access_database.h"
 #include "support/full_disk.h"
+#include "support/numbered_hash.h"
 #include "support/status_matchers.h"
 #include "support/temporary_folder.h"
 
 namespace parlor::host {
 namespace {
 
+using test::NumberedHash;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -42,15 +43,9 @@ constexpr std::chrono::seconds kPatience{30};
 constexpr std::int64_t kLater = 4'000'000'000;
 constexpr std::int64_t kNow = 1'800'000'000;
 
-Sha256 Hash(std::uint32_t number) {
-  Sha256 hash{};
-  std::memcpy(hash.data(), &number, sizeof(number));
-  return hash;
-}
-
 PassUse Use(std::uint64_t pass, std::uint32_t device) {
   return {.pass = pass,
-          .device = Hash(device),
+          .device = NumberedHash(device),
           .devices_max = 2,
           .expires_s = kLater};
 }
@@ -159,7 +154,7 @@ TEST_F(SqliteAccessStoreTest, ExpiryIsByTheClockOnTheWall) {
   const auto store = Open();
   EXPECT_EQ(Ask(*store, use), PassAnswer::kLetIn);
   EXPECT_EQ(Ask(*store, Use(2, 1)), PassAnswer::kLetIn);
-  use.device = Hash(2);
+  use.device = NumberedHash(2);
   EXPECT_EQ(Ask(*store, use), PassAnswer::kLetIn);
 }
 
@@ -170,25 +165,26 @@ TEST_F(SqliteAccessStoreTest, LocksOutliveTheStore) {
 }
 
 TEST_F(SqliteAccessStoreTest, WatchTellsTheCodesThatLetIn) {
-  EXPECT_THAT(CommandLine()->AddCode(Hash(7), "", kNow), IsOk());
+  EXPECT_THAT(CommandLine()->AddCode(NumberedHash(7), "", kNow), IsOk());
   const auto store = Open();
   auto codes = std::make_shared<Codes>();
   store->WatchCodes(To(codes));
   // It was told inside.
-  EXPECT_THAT(codes->Await(0), ElementsAre(ElementsAre(Hash(7))));
+  EXPECT_THAT(codes->Await(0), ElementsAre(ElementsAre(NumberedHash(7))));
 
   // Without being asked: within a second.
-  EXPECT_THAT(CommandLine()->AddCode(Hash(3), "", kNow), IsOk());
+  EXPECT_THAT(CommandLine()->AddCode(NumberedHash(3), "", kNow), IsOk());
   const auto asked = std::chrono::steady_clock::now();
   ASSERT_THAT(codes->Await(2), SizeIs(2));
   EXPECT_LT(std::chrono::steady_clock::now() - asked, std::chrono::seconds(5));
-  EXPECT_THAT(codes->Await(2)[1], ElementsAre(Hash(3), Hash(7)));
+  EXPECT_THAT(codes->Await(2)[1],
+              ElementsAre(NumberedHash(3), NumberedHash(7)));
 
   // Asked: now.
   EXPECT_THAT(CommandLine()->RevokeCode(1, kNow), IsOk());
   store->Refresh();
   ASSERT_THAT(codes->Await(3), SizeIs(3));
-  EXPECT_THAT(codes->Await(3)[2], ElementsAre(Hash(3)));
+  EXPECT_THAT(codes->Await(3)[2], ElementsAre(NumberedHash(3)));
 }
 
 TEST_F(SqliteAccessStoreTest, WatchIsNotToldOfWhatIsNoCode) {
@@ -208,13 +204,13 @@ TEST_F(SqliteAccessStoreTest, WatchEnds) {
   store->WatchCodes(To(codes));
   store->WatchCodes({});
   EXPECT_EQ(codes.use_count(), 1);
-  EXPECT_THAT(CommandLine()->AddCode(Hash(1), "", kNow), IsOk());
+  EXPECT_THAT(CommandLine()->AddCode(NumberedHash(1), "", kNow), IsOk());
   store->Refresh();
   EXPECT_EQ(Ask(*store, Use(1, 1)), PassAnswer::kLetIn);
   EXPECT_THAT(codes->Await(0), SizeIs(1));
   // What it missed, the next one is told.
   store->WatchCodes(To(codes));
-  EXPECT_THAT(codes->Await(0)[1], ElementsAre(Hash(1)));
+  EXPECT_THAT(codes->Await(0)[1], ElementsAre(NumberedHash(1)));
 }
 
 TEST_F(SqliteAccessStoreTest, MoreThanItTakesFailAtOnce) {
