@@ -164,6 +164,33 @@ TEST_F(SqliteAccessStoreTest, LocksOutliveTheStore) {
   EXPECT_EQ(Ask(*Open(), Use(1, 3)), PassAnswer::kOtherDevice);
 }
 
+// The devices of two hosts come at the same time: each pass has room for one.
+TEST_F(SqliteAccessStoreTest, TwoStoresLockNoPassTwice) {
+  const auto first = Open();
+  const auto second = Open();
+  constexpr std::uint64_t kPasses = 100;
+  auto first_answers = std::make_shared<Answers>();
+  auto second_answers = std::make_shared<Answers>();
+  for (std::uint64_t pass = 1; pass <= kPasses; ++pass) {
+    PassUse use = Use(pass, 1);
+    use.devices_max = 1;
+    first->UsePass(use, To(first_answers));
+    use.device = NumberedHash(2);
+    second->UsePass(use, To(second_answers));
+  }
+  const auto one = first_answers->Await(kPasses);
+  const auto two = second_answers->Await(kPasses);
+  ASSERT_THAT(one, SizeIs(kPasses));
+  ASSERT_THAT(two, SizeIs(kPasses));
+  for (std::uint64_t i = 0; i < kPasses; ++i) {
+    SCOPED_TRACE(i);
+    EXPECT_FALSE(one[i] == PassAnswer::kLetIn && two[i] == PassAnswer::kLetIn);
+    // kFailed: a slow disk, on which the other had the file for a second.
+    EXPECT_FALSE(one[i] == PassAnswer::kOtherDevice &&
+                 two[i] == PassAnswer::kOtherDevice);
+  }
+}
+
 TEST_F(SqliteAccessStoreTest, WatchTellsTheCodesThatLetIn) {
   EXPECT_THAT(CommandLine()->AddCode(NumberedHash(7), "", kNow), IsOk());
   const auto store = Open();
