@@ -29,7 +29,7 @@
 #include "support/full_disk.h"
 #include "support/numbered_hash.h"
 #include "support/status_matchers.h"
-#include "support/temporary_folder.h"
+#include "support/temp_folder.h"
 
 namespace parlor::host {
 namespace {
@@ -109,18 +109,8 @@ class AccessDatabaseTest : public ::testing::Test {
     EXPECT_EQ(sqlite3_close(database), SQLITE_OK);
   }
 
-  // Names in the folder.
-  std::vector<std::string> Files() const {
-    std::vector<std::string> names;
-    for (const auto& entry :
-         std::filesystem::directory_iterator(folder_.path())) {
-      names.push_back(entry.path().filename().string());
-    }
-    return names;
-  }
-
-  const test::TemporaryFolder folder_;
-  const std::string path_ = folder_.File("access.db");
+  const test::TempFolder folder_;
+  const std::string path_ = folder_.At("access.db");
 };
 
 TEST_F(AccessDatabaseTest, NewOneHoldsNothing) {
@@ -291,7 +281,7 @@ TEST_F(AccessDatabaseTest, AllIsThereWhenItIsOpenedAgain) {
     EXPECT_THAT(database->UsePass(Use(5, 1, 1), kNow), IsOk());
     EXPECT_THAT(database->RevokePass(6, kLater, kNow), IsOk());
   }
-  EXPECT_THAT(Files(), ElementsAre("access.db"));
+  EXPECT_THAT(folder_.Names(), ElementsAre("access.db"));
   const auto database = Open();
   EXPECT_THAT(*database->CodeHashes(), ElementsAre(NumberedHash(1)));
   EXPECT_EQ(*database->UsePass(Use(5, 2, 1), kNow), PassAnswer::kOtherDevice);
@@ -326,8 +316,9 @@ TEST_F(AccessDatabaseTest, OneThatIsClosedTakesNothingFromTheOther) {
   Open().reset();
   EXPECT_THAT(AccessDatabase::Open(folder_.path()), Not(IsOk()));
   Execute("SELECT * FROM codes");
-  EXPECT_THAT(Files(), UnorderedElementsAre("access.db", "access.db-wal",
-                                            "access.db-shm"));
+  EXPECT_THAT(
+      folder_.Names(),
+      UnorderedElementsAre("access.db", "access.db-wal", "access.db-shm"));
   EXPECT_THAT(host->AddCode(NumberedHash(2), "", kNow), IsOk());
   EXPECT_EQ(Open()->CodeHashes()->size(), 2U);
 }
@@ -421,12 +412,12 @@ class ForeignFileTest : public AccessDatabaseTest {
   // changed nor is anything new beside it.
   void ExpectRefused(std::string_view what) const {
     const std::string before = BytesOf(path_);
-    const auto files = Files();
+    const auto files = folder_.Names();
     EXPECT_THAT(AccessDatabase::Open(path_),
                 StatusIs(absl::StatusCode::kFailedPrecondition,
                          AllOf(HasSubstr(path_), HasSubstr(what))));
     EXPECT_EQ(BytesOf(path_), before);
-    EXPECT_EQ(Files(), files);
+    EXPECT_EQ(folder_.Names(), files);
   }
 
   // An access database with a code, closed.
@@ -513,7 +504,7 @@ TEST_F(ForeignFileTest, NoFileAtAll) {
   ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
   EXPECT_THAT(AccessDatabase::Open(path_),
               StatusIs(absl::StatusCode::kFailedPrecondition));
-  EXPECT_THAT(AccessDatabase::Open(folder_.File("none/access.db")),
+  EXPECT_THAT(AccessDatabase::Open(folder_.At("none/access.db")),
               StatusIs(absl::StatusCode::kUnavailable, HasSubstr("none")));
   EXPECT_THAT(AccessDatabase::Open(""),
               StatusIs(absl::StatusCode::kInvalidArgument));
@@ -529,7 +520,7 @@ TEST_F(ForeignFileTest, NamesMeanFiles) {
     SCOPED_TRACE(name);
     const auto database = AccessDatabase::Open(name);
     ASSERT_THAT(database, IsOk());
-    EXPECT_TRUE(std::filesystem::exists(folder_.File(name)));
+    EXPECT_TRUE(std::filesystem::exists(folder_.At(name)));
   }
   std::filesystem::current_path(before);
 }
@@ -550,7 +541,7 @@ TEST_F(AccessDatabaseTest, FullDiskFailsAndPasses) {
     // Nothing has to be written for those.
     EXPECT_EQ(*database->UsePass(Use(5, 1), kNow), PassAnswer::kLetIn);
     EXPECT_THAT(*database->CodeHashes(), IsEmpty());
-    EXPECT_THAT(AccessDatabase::Open(folder_.File("new.db")),
+    EXPECT_THAT(AccessDatabase::Open(folder_.At("new.db")),
                 StatusIs(absl::StatusCode::kUnavailable, HasSubstr("new.db")));
   }
   EXPECT_THAT(database->TryWrite(), IsOk());
@@ -558,8 +549,9 @@ TEST_F(AccessDatabaseTest, FullDiskFailsAndPasses) {
   EXPECT_EQ(*database->UsePass(Use(5, 2), kNow), PassAnswer::kLetIn);
   EXPECT_THAT(Open()->CodeHashes().value(), ElementsAre(NumberedHash(1)));
   // The half of a new file is gone.
-  EXPECT_THAT(Files(), UnorderedElementsAre("access.db", "access.db-wal",
-                                            "access.db-shm"));
+  EXPECT_THAT(
+      folder_.Names(),
+      UnorderedElementsAre("access.db", "access.db-wal", "access.db-shm"));
 }
 
 TEST_F(AccessDatabaseTest, FileThatIsLockedKeepsOutNewDevicesOnly) {

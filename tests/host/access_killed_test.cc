@@ -27,7 +27,7 @@
 #include "support/numbered_hash.h"
 #include "support/seed.h"
 #include "support/status_matchers.h"
-#include "support/temporary_folder.h"
+#include "support/temp_folder.h"
 
 namespace parlor::host {
 namespace {
@@ -149,8 +149,8 @@ class AccessKilledTest : public ::testing::Test {
     }
   }
 
-  const test::TemporaryFolder folder_;
-  const std::string path_ = folder_.File("access.db");
+  const test::TempFolder folder_;
+  const std::string path_ = folder_.At("access.db");
   std::mt19937_64 random_{test::TestSeed()};
   std::uint32_t lives_ = 0;
   Acknowledged acknowledged_;

@@ -26,7 +26,7 @@
 #include "support/full_disk.h"
 #include "support/numbered_hash.h"
 #include "support/status_matchers.h"
-#include "support/temporary_folder.h"
+#include "support/temp_folder.h"
 
 namespace parlor::host {
 namespace {
@@ -108,8 +108,8 @@ class SqliteAccessStoreTest : public ::testing::Test {
     return all.empty() ? PassAnswer::kFailed : all[0];
   }
 
-  const test::TemporaryFolder folder_;
-  const std::string path_ = folder_.File("access.db");
+  const test::TempFolder folder_;
+  const std::string path_ = folder_.At("access.db");
   const std::shared_ptr<Statuses> statuses_ = std::make_shared<Statuses>();
 };
 
@@ -320,7 +320,7 @@ TEST_F(SqliteAccessStoreTest, FileThatIsNoneIsAnError) {
   EXPECT_THAT(SqliteAccessStore::Open(folder_.path()),
               StatusIs(absl::StatusCode::kFailedPrecondition,
                        HasSubstr(folder_.path())));
-  EXPECT_THAT(SqliteAccessStore::Open(folder_.File("none/access.db")),
+  EXPECT_THAT(SqliteAccessStore::Open(folder_.At("none/access.db")),
               StatusIs(absl::StatusCode::kUnavailable, HasSubstr("none")));
 }
 

@@ -9,13 +9,13 @@
 #include <string>
 #include <string_view>
 
-#include "support/temporary_folder.h"
+#include "support/temp_folder.h"
 
 namespace parlor::solo {
 
 class SecretFiles {
  public:
-  std::string At(std::string_view name) const { return folder_.File(name); }
+  std::string At(std::string_view name) const { return folder_.At(name); }
   std::string Write(std::string_view name, std::string_view text) const {
     std::string path = At(name);
     std::ofstream(path, std::ios::binary) << text;
@@ -34,7 +34,7 @@ class SecretFiles {
   }
 
  private:
-  test::TemporaryFolder folder_;
+  test::TempFolder folder_;
 };
 
 }  // namespace parlor::solo

@@ -36,6 +36,7 @@ class TempFolder {
   TempFolder(const TempFolder&) = delete;
   TempFolder& operator=(const TempFolder&) = delete;
 
+  const std::string& path() const { return path_; }
   std::string At(std::string_view name) const {
     return path_ + "/" + std::string(name);
   }
