@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -20,6 +21,7 @@
 #include "parlor/check.h"
 #include "parlor/entropy.h"
 #include "parlor/lockstep/room.h"
+#include "parlor/lockstep/room_state.h"
 #include "parlor/random.h"
 #include "room_model.h"
 #include "support/lockstep_text.h"
@@ -68,7 +70,7 @@ class RoomDuel {
         setup_(ChooseSetup()),
         entropy_(setup_.entropy_seed, setup_.entropy_range),
         model_entropy_(setup_.entropy_seed, setup_.entropy_range),
-        room_(now_, setup_.players, setup_.options, entropy_),
+        room_(std::in_place, now_, setup_.players, setup_.options, entropy_),
         model_(now_.time_since_epoch().count(), setup_.players, setup_.options,
                [this] { return model_entropy_.Next(); }) {
     Compare(false);
@@ -82,7 +84,7 @@ class RoomDuel {
   }
 
   // Once ended, a room only refuses.
-  bool ended() const { return room_.phase() == lockstep::Room::Phase::kEnded; }
+  bool ended() const { return room_->phase() == lockstep::Room::Phase::kEnded; }
 
   const std::string& error() const { return error_; }
   const std::vector<std::string>& history() const { return history_; }
@@ -157,9 +159,13 @@ class RoomDuel {
   }
 
   void ChooseRare() {
-    switch (choices_.Below(7)) {
+    switch (choices_.Below(9)) {
       case 0:
         return LateEvent();
+      case 7:
+        return Save();
+      case 8:
+        return Restart();
       case 1:
         return FillUp();
       case 2:
@@ -255,7 +261,7 @@ class RoomDuel {
     const std::uint32_t count = 1 + choices_.Below(3);
     for (std::uint32_t i = 0; i < count; ++i) {
       Note("control " + std::to_string(conn));
-      room_.OnControl(now_, *connections_[At(conn)]);
+      room_->OnControl(now_, *connections_[At(conn)]);
       model_.Control(Ns(), conn);
       Compare(true);
     }
@@ -348,7 +354,7 @@ class RoomDuel {
   void Join() {
     const int conn = Open();
     Note("join " + std::to_string(conn));
-    room_.Join(now_, *connections_[At(conn)]);
+    room_->Join(now_, *connections_[At(conn)]);
     model_.Join(Ns(), conn);
     Compare(true);
   }
@@ -356,7 +362,7 @@ class RoomDuel {
   void ResumeWith(const std::string& text) {
     const int conn = Open();
     Note("resume " + std::to_string(conn) + " '" + text + "'");
-    room_.Resume(now_, *connections_[At(conn)], text);
+    room_->Resume(now_, *connections_[At(conn)], text);
     model_.Resume(Ns(), conn, text);
     Compare(true);
   }
@@ -378,9 +384,9 @@ class RoomDuel {
   void Message(int conn, bool binary, const std::string& bytes) {
     Note((binary ? "say " : "text ") + std::to_string(conn) + " " +
          MessageText(AsBytes(bytes)));
-    room_.OnMessage(now_, *connections_[At(conn)],
-                    binary ? MessageKind::kBinary : MessageKind::kText,
-                    AsBytes(bytes));
+    room_->OnMessage(now_, *connections_[At(conn)],
+                     binary ? MessageKind::kBinary : MessageKind::kText,
+                     AsBytes(bytes));
     model_.Message(Ns(), conn, binary, bytes);
     Compare(true);
   }
@@ -389,7 +395,7 @@ class RoomDuel {
     Note("close " + std::to_string(conn) + " " + std::to_string(code));
     connections_[At(conn)]->Lose();
     model_.Lose(conn);
-    room_.OnClose(now_, *connections_[At(conn)], code);
+    room_->OnClose(now_, *connections_[At(conn)], code);
     model_.Closed(Ns(), conn, code);
     Compare(true);
   }
@@ -415,7 +421,7 @@ class RoomDuel {
   void Kick() {
     const int seat = static_cast<int>(choices_.Below(34)) - 1;
     Note("kick " + std::to_string(seat));
-    room_.Kick(now_, seat, CloseReason::kKicked);
+    room_->Kick(now_, seat, CloseReason::kKicked);
     model_.Kick(Ns(), seat);
     Compare(true);
   }
@@ -428,15 +434,40 @@ class RoomDuel {
 
   void Alarm() {
     Note("alarm");
-    room_.OnAlarm(now_);
+    room_->OnAlarm(now_);
     model_.Alarm(Ns());
     Compare(true);
   }
 
   void End() {
     Note("end");
-    room_.End(CloseReason::kRestart);
+    room_->End(CloseReason::kRestart);
     model_.End(1012, "restart");
+    Compare(false);
+  }
+
+  void Save() {
+    if (model_.stage() != RoomModel::Stage::kPlaying) return;
+    Note("save");
+    room_->Save(now_, kept_);
+    model_kept_ = model_.Keep(Ns());
+  }
+
+  // All the same as it was, or as it was when it was last saved.
+  void Restart() {
+    if (choices_.Chance(50)) Save();
+    if (kept_.empty()) return;
+    Note("restart");
+    reached_.insert("restart");
+    const auto state = lockstep::ParseRoomState(kept_);
+    PARLOR_CHECK(state.ok());
+    PARLOR_CHECK(kept_.size() <= lockstep::StateBytesMax(room_->players()));
+    for (const int conn : live_) connections_[At(conn)]->Lose();
+    room_.emplace(now_, *state, setup_.options, entropy_);
+    model_.Restart(Ns(), model_kept_);
+    std::vector<std::byte> again;
+    room_->Save(now_, again);
+    if (again != kept_ && error_.empty()) error_ = "what is saved has changed";
     Compare(false);
   }
 
@@ -481,7 +512,7 @@ class RoomDuel {
                " was told, by the room:" + Readable(told) +
                "\n  by the model:" + Readable(expected);
     }
-    Same("seat", room_.SeatOf(*connections_[At(conn)]),
+    Same("seat", room_->SeatOf(*connections_[At(conn)]),
          model_.SeatOf(conn).value_or(-1));
   }
 
@@ -498,12 +529,12 @@ class RoomDuel {
     std::erase_if(live_, [this](int conn) {
       return !connections_[At(conn)]->is_open() && !model_.SeatOf(conn);
     });
-    Same("phase", static_cast<int>(room_.phase()),
+    Same("phase", static_cast<int>(room_->phase()),
          static_cast<int>(model_.stage()));
-    Same("players", room_.players(), model_.players());
-    Same("seated", room_.seated(), model_.seated());
-    Same("held", room_.held(), model_.held());
-    const lockstep::RoomCounters& counters = room_.counters();
+    Same("players", room_->players(), model_.players());
+    Same("seated", room_->seated(), model_.seated());
+    Same("held", room_->held(), model_.held());
+    const lockstep::RoomCounters& counters = room_->counters();
     const RoomModel::Counts& counts = model_.counts();
     Same("relayed", counters.relayed, counts.relayed);
     Same("delivered", counters.delivered, counts.delivered);
@@ -516,7 +547,7 @@ class RoomDuel {
   }
 
   void CompareAlarm(bool acted) {
-    const RoomModel::Ns alarm = room_.next_alarm().time_since_epoch().count();
+    const RoomModel::Ns alarm = room_->next_alarm().time_since_epoch().count();
     const RoomModel::Ns deadline = model_.next_deadline();
     const bool late = alarm > deadline;
     const bool left_behind = acted && alarm <= Ns();
@@ -542,11 +573,13 @@ class RoomDuel {
   Setup setup_;
   NarrowEntropy entropy_;
   NarrowEntropy model_entropy_;
-  lockstep::Room room_;
+  std::optional<lockstep::Room> room_;
   RoomModel model_;
   std::vector<std::unique_ptr<RecordingConnection>> connections_;
   std::vector<int> live_;              // open, or in a seat
   std::vector<std::uint32_t> tokens_;  // all that were drawn, dead ones too
+  std::vector<std::byte> kept_;        // what Save wrote last; empty: nothing
+  RoomModel::Kept model_kept_;
 };
 
 }  // namespace parlor::test

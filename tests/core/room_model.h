@@ -172,6 +172,47 @@ class RoomModel {
     stage_ = Stage::kEnded;
   }
 
+  // --- What goes on elsewhere
+
+  struct Sitter {
+    std::optional<Conn> conn;
+    std::optional<std::uint32_t> token;
+    std::optional<Ns> held_until;
+    bool been_away = false;
+    bool gone = false;
+    std::map<int, std::set<std::uint32_t>> frames;  // by kind
+    std::vector<std::string> inputs;                // all of them
+    std::vector<Ns> said_at;                        // what its rate counts
+  };
+  // All that another room needs, as of when it was asked for.
+  struct Kept {
+    std::map<int, Sitter> sitters;
+    Ns age = 0;
+  };
+  Kept Keep(Ns now) const {
+    const Ns age =
+        std::min((now - opened_at_) / 1'000'000, options_.lifetime_ms);
+    return {.sitters = sitters_, .age = age * 1'000'000};
+  }
+  // Every link is gone with the process, and what was kept goes on in another,
+  // where all seats have just dropped.
+  void Restart(Ns now, const Kept& kept) {
+    for (auto& [conn, wire] : wires_) wire.open = false;
+    const Ns hold_ms = options_.hold_ms > 0 ? options_.hold_ms : 20'000;
+    sitters_ = kept.sitters;
+    for (auto& [number, sitter] : sitters_) {
+      sitter.conn.reset();
+      sitter.said_at.clear();
+      if (sitter.gone) continue;
+      sitter.held_until = now + hold_ms * 1'000'000;
+      sitter.been_away = true;
+    }
+    stage_ = Stage::kPlaying;
+    opened_at_ = now - kept.age;
+    active_at_ = now;
+    counts_ = {};
+  }
+
   // --- What the world around it does to connections
 
   void Open(Conn conn) { wires_[conn].open = true; }
@@ -228,16 +269,6 @@ class RoomModel {
   struct Start {
     int count = 0;
     int mode = 0;
-  };
-  struct Sitter {
-    std::optional<Conn> conn;
-    std::optional<std::uint32_t> token;
-    std::optional<Ns> held_until;
-    bool been_away = false;
-    bool gone = false;
-    std::map<int, std::set<std::uint32_t>> frames;  // by kind
-    std::vector<std::string> inputs;                // all of them
-    std::vector<Ns> said_at;                        // what its rate counts
   };
   struct Wire {
     bool open = false;
@@ -410,7 +441,7 @@ class RoomModel {
     }
   }
 
-  const Ns opened_at_;
+  Ns opened_at_;
   const int size_;
   const lockstep::RoomOptions options_;
   const std::function<std::uint32_t()> draw_;

@@ -61,6 +61,7 @@ TEST(RoomModelTest, AgreesOnEveryByte) {
                                             "RESUME",
                                             "AWAY",
                                             "LOBBY",
+                                            "restart",
                                             "closed 1001 room not filled",
                                             "closed 1001 room idle",
                                             "closed 1001 room time is up",
