@@ -50,7 +50,7 @@ class RestartWorld {
 
     std::unique_ptr<Connection> Connect(TimePoint now, const Hello& hello,
                                         ConnectionHandler* handler) override {
-      if (world_.process_ == nullptr || cut_off) {
+      if (world_.process_ == nullptr || world_.process_->ended || cut_off) {
         PipePair pipe = MakePipe(pump_, pump_);
         pipe.first->SetHandler(handler);
         return std::move(pipe.first);
@@ -111,7 +111,11 @@ class RestartWorld {
   // kill -9: what the store has is all that is left.
   void Kill() { process_.reset(); }
   // What SIGTERM does at the end of its drain; the process ends with Kill.
-  void EndInOrder() { process_->shard.EndAll(now(), CloseReason::kRestart); }
+  // Nobody comes in any more (host/logic/door.h).
+  void EndInOrder() {
+    process_->ended = true;
+    process_->shard.EndAll(now(), CloseReason::kRestart);
+  }
   // The next process, which takes back what was kept.
   void Start() {
     process_ = std::make_unique<Process>(options_, ++starts_);
@@ -139,6 +143,7 @@ class RestartWorld {
     PipePump pump;
     SeededEntropy entropy;
     host::Shard shard;
+    bool ended = false;
   };
 
   static constexpr Duration kTick{16'666'667};
