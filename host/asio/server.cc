@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -32,6 +33,7 @@
 #include "parlor/connection.h"
 #include "parlor/connector.h"
 #include "parlor/entropy.h"
+#include "parlor/host/access_store.h"
 #include "parlor/host/room_store.h"
 #include "parlor/lockstep/room_state.h"
 #include "parlor/status.h"
@@ -73,6 +75,33 @@ class OpenSockets {
  private:
   std::atomic<std::uint64_t> count_ = 0;
 };
+
+// Brings what the access store answers, on whatever thread, to the front's loop
+// for as long as there is one.
+class AnswerBox {
+ public:
+  explicit AnswerBox(NetLoop& loop) : loop_(&loop) {}
+
+  void Put(std::function<void()> task) {
+    const std::lock_guard lock(mutex_);
+    if (loop_ != nullptr) loop_->Post(std::move(task));
+  }
+  // Before the loop ends.
+  void Shut() {
+    const std::lock_guard lock(mutex_);
+    loop_ = nullptr;
+  }
+
+ private:
+  std::mutex mutex_;
+  NetLoop* loop_;
+};
+
+std::int64_t WallClockSeconds() {
+  return std::chrono::duration_cast<std::chrono::seconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
 
 PipeOptions PipesLike(const StreamOptions& stream) {
   return {.reliable_bytes_max = stream.reliable_bytes_max,
@@ -195,6 +224,8 @@ class AsioServer final : public Server, private Front::Ports {
   void OnAcceptStatus(const absl::Status& status);
   void HandOver(Handover handover) override;
   HostFigures Figures(TimePoint now) override;
+  void AskStore(const PassUse& use,
+                std::function<void(PassAnswer)> answer) override;
   void OnReload(const ServerOptions& options);
   void OnDrain();
   void End(CloseReason reason);
@@ -207,6 +238,8 @@ class AsioServer final : public Server, private Front::Ports {
   NetLoop loop_;  // the front's
   const std::shared_ptr<OpenSockets> sockets_ = std::make_shared<OpenSockets>();
   const std::shared_ptr<Entrance> entrance_;
+  const std::shared_ptr<AnswerBox> answers_ =
+      std::make_shared<AnswerBox>(loop_);
   std::unique_ptr<RoomStore> store_;  // of all doors; null: there is none
   std::vector<std::unique_ptr<DoorThread>> doors_;
   Gate gate_;
@@ -232,7 +265,7 @@ AsioServer::AsioServer(const ServerOptions& options, Entropy& entropy,
       log_(std::move(log)),
       entrance_(std::make_shared<Entrance>(
           options.shard.rooms, options.shard.seats, PipesLike(options.stream))),
-      gate_(options.gate, ForGate(options)),
+      gate_(options.gate, ForGate(options), WallClockSeconds),
       front_(loop_.internal(), ForFront(options), gate_, *this),
       live_(options),
       open_(!options.closed) {
@@ -255,6 +288,7 @@ AsioServer::~AsioServer() {
     thread_.join();
   }
   for (const std::unique_ptr<DoorThread>& door : doors_) door->Join();
+  answers_->Shut();
 }
 
 void AsioServer::KeepIn(StateFile::Opened opened) {
@@ -355,6 +389,16 @@ HostFigures AsioServer::Figures(TimePoint now) {
           .players = all.players,
           .uptime_s = static_cast<std::uint64_t>((now - started_) /
                                                  std::chrono::seconds(1))};
+}
+
+void AsioServer::AskStore(const PassUse& use,
+                          std::function<void(PassAnswer)> answer) {
+  // The options saw to it that there is one.
+  PARLOR_CHECK(options_.access_store != nullptr);
+  options_.access_store->UsePass(
+      use, [box = answers_, answer = std::move(answer)](PassAnswer said) {
+        box->Put([answer, said] { answer(said); });
+      });
 }
 
 void AsioServer::OnReload(const ServerOptions& options) {

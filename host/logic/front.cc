@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <iterator>
 #include <list>
 #include <memory>
@@ -13,12 +14,35 @@
 #include "logic/gate.h"
 #include "logic/handover.h"
 #include "logic/numeric_address.h"
+#include "parlor/host/access_store.h"
 #include "parlor/host/address.h"
 #include "parlor/transports/net_listener.h"
 #include "stream/byte_stream.h"
 #include "stream/stream_loop.h"
 
 namespace parlor::host {
+
+// Held by what the store calls with its answer, so that its end is seen however
+// it comes.
+class Front::Question {
+ public:
+  explicit Question(std::shared_ptr<Waiting> waiting)
+      : waiting_(std::move(waiting)) {
+    waiting_->asked.fetch_add(1, std::memory_order_relaxed);
+  }
+  ~Question() { waiting_->asked.fetch_sub(1, std::memory_order_relaxed); }
+  Question(const Question&) = delete;
+  Question& operator=(const Question&) = delete;
+
+  // On the loop's thread. Null: whoever asked is gone.
+  FrontClient* Asker(std::uint64_t number) const {
+    const auto found = waiting_->clients.find(number);
+    return found == waiting_->clients.end() ? nullptr : found->second;
+  }
+
+ private:
+  const std::shared_ptr<Waiting> waiting_;
+};
 
 Front::Front(stream::StreamLoop& loop, const FrontOptions& options, Gate& gate,
              Ports& ports)
@@ -70,6 +94,20 @@ void Front::Drop(FrontClient& client) {
 void Front::Admit(FrontClient& client, Handover handover) {
   Drop(client);
   ports_.HandOver(std::move(handover));
+}
+
+std::uint64_t Front::Ask(FrontClient& client, const PassUse& use) {
+  if (waiting_->asked.load(std::memory_order_relaxed) >=
+      options_.unseated_max) {
+    return 0;
+  }
+  const std::uint64_t number = ++waiting_->last;
+  waiting_->clients.emplace(number, &client);
+  ports_.AskStore(use, [question = std::make_shared<Question>(waiting_),
+                        number](PassAnswer answer) {
+    if (FrontClient* asker = question->Asker(number)) asker->OnAnswer(answer);
+  });
+  return number;
 }
 
 }  // namespace parlor::host

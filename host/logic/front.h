@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <memory>
 #include <optional>
@@ -19,6 +20,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "logic/gate.h"
 #include "logic/handover.h"
+#include "parlor/host/access_store.h"
 #include "parlor/host/address.h"
 #include "parlor/limits.h"
 #include "parlor/time.h"
@@ -45,6 +47,10 @@ struct FrontOptions {
   // client is cut off. The contract's numbers.
   std::int64_t idle_ms = 60'000;
   std::int64_t body_ms = 10'000;
+  // How long the access store may take to answer, before its client is told
+  // 503. Ours: our own clients give up a connection after 3 s, and a disk that
+  // takes longer than this is no use to a page either.
+  std::int64_t store_ms = 5'000;
 };
 
 // What GET /healthz tells.
@@ -79,6 +85,9 @@ struct HostFigures {
 // the same order. Nothing there tells who is behind a proxy: all of its clients
 // count as one.
 //
+// Who shows a pass that the gate finds right waits for the access store. Of him
+// nothing is read meanwhile; what he has pipelined is looked at afterwards.
+//
 // Nothing that a client sent is in what is answered, but its Origin to a page
 // that the gate allows.
 class Front {
@@ -89,6 +98,11 @@ class Front {
     // the front does in that event.
     virtual void HandOver(Handover handover) = 0;
     virtual HostFigures Figures(TimePoint now) = 0;
+    // Asks the access store. `answer` is called once, in a later turn of the
+    // loop, or never; then it is destroyed, on any thread. It may be called, or
+    // destroyed, when the front is no more.
+    virtual void AskStore(const PassUse& use,
+                          std::function<void(PassAnswer)> answer) = 0;
 
    protected:
     ~Ports() = default;
@@ -131,10 +145,28 @@ class Front {
   void Admit(FrontClient& client, Handover handover);
   void Drop(FrontClient& client);
 
+  // Clients that wait for the store, by a number that no other had: an answer
+  // that comes late finds nobody.
+  struct Waiting {
+    std::uint64_t last = 0;
+    absl::flat_hash_map<std::uint64_t, FrontClient*> clients;
+    // What the store was asked and has neither answered nor given up; from any
+    // thread.
+    std::atomic<std::size_t> asked = 0;
+  };
+  class Question;
+  // OnAnswer of `client` will be called, unless StopWaiting is first. 0: it
+  // will not, since the store has as many to answer as may be unseated: those
+  // whose client has left count too.
+  std::uint64_t Ask(FrontClient& client, const PassUse& use);
+  void StopWaiting(std::uint64_t number) { waiting_->clients.erase(number); }
+
   stream::StreamLoop& loop_;
   FrontOptions options_;
   Gate& gate_;
   Ports& ports_;
+  // Before the clients, and questions outlive both.
+  const std::shared_ptr<Waiting> waiting_ = std::make_shared<Waiting>();
   // Both with the oldest first, of an address those that have counted for it
   // the longest; no list of an address is empty.
   std::list<FrontClient> clients_;

@@ -18,6 +18,7 @@
 #include "parlor/byte_io.h"
 #include "parlor/check.h"
 #include "parlor/connector.h"
+#include "parlor/host/access_store.h"
 #include "parlor/host/address.h"
 #include "parlor/time.h"
 #include "parlor/transports/net_listener.h"
@@ -102,6 +103,7 @@ FrontClient::FrontClient(Front& front,
 }
 
 FrontClient::~FrontClient() {
+  if (asked_) front_.StopWaiting(asked_->number);
   if (stream_ != nullptr) stream_->Reset();
 }
 
@@ -112,7 +114,8 @@ bool FrontClient::IsProxy() const {
 
 void FrontClient::SetDeadline(std::int64_t ms) {
   deadline_ = loop().now() + ms * kMillisecond;
-  SetAlarm(deadline_);
+  // Or it is set when the answers are taken.
+  if (!blocked_) SetAlarm(deadline_);
 }
 
 // Time is up, by a loop that may not have been turned for a while: what came in
@@ -120,6 +123,10 @@ void FrontClient::SetDeadline(std::int64_t ms) {
 void FrontClient::OnAlarm() {
   if (blocked_) {
     if (Flush() && blocked_) CutOff();
+    return;
+  }
+  if (asked_) {
+    if (deadline_ <= loop().now()) OnAnswer(PassAnswer::kFailed);
     return;
   }
   // Each turn of this takes a byte at least of what is bounded, or moves the
@@ -154,11 +161,15 @@ FrontClient::Step FrontClient::Receive() {
       CutOff();
       return Step::kGone;
   }
-  std::span<std::byte> input = buffer.first(result.bytes);
-  while (!input.empty()) {
-    if (!Take(input)) return Step::kGone;
+  return TakeAll(buffer.first(result.bytes)) ? Step::kTaken : Step::kGone;
+}
+
+bool FrontClient::TakeAll(std::span<std::byte> input) {
+  while (!input.empty() && !asked_) {
+    if (!Take(input)) return false;
   }
-  return Flush() ? Step::kTaken : Step::kGone;
+  unread_.assign(input.begin(), input.end());
+  return Flush();
 }
 
 bool FrontClient::Take(std::span<std::byte>& input) {
@@ -179,10 +190,9 @@ bool FrontClient::TakeHello(std::span<std::byte>& input) {
   const Refusal refusal = front_.gate_.CheckPath(hello_->request());
   if (refusal.status != 0) {
     End(hello_->Refuse(refusal));
-  } else {
-    Decide(std::move(hello_), input);
+    return false;
   }
-  return false;
+  return Decide(std::move(hello_), input);
 }
 
 bool FrontClient::TakeHead(std::span<std::byte>& input) {
@@ -209,10 +219,7 @@ void FrontClient::FindClient() {
 
 bool FrontClient::OnRequest(std::span<std::byte>& input) {
   const Page page = PageOf(head_->target(), front_.options_.base_path);
-  if (page == Page::kRoom) {
-    OnRoomRequest(input);
-    return false;
-  }
+  if (page == Page::kRoom) return OnRoomRequest(input);
   const std::string_view method = head_->method();
   if (!stream::IsKnownMethod(method)) {
     return Reply({.status = http_status::kNotImplemented});
@@ -253,7 +260,7 @@ bool FrontClient::ExpectBody(std::span<std::byte>& input) {
   SetDeadline(front_.options_.body_ms);
   if (!TakeBody(input)) return false;
   // It is still to come, and its client may be waiting for this.
-  if (body_ && head_->ListHas("Expect", "100-continue")) {
+  if (body_ && !asked_ && head_->ListHas("Expect", "100-continue")) {
     out_.Append(AsBytes(kContinue));
   }
   return true;
@@ -276,6 +283,10 @@ bool FrontClient::TakeBody(std::span<std::byte>& input) {
 bool FrontClient::AnswerInvite() {
   const Gate::InviteAnswer answer = front_.gate_.CheckInvite(
       loop().now(), body_->text(), head_->Find("Origin"), address_);
+  return answer.ask ? Ask(*answer.ask, {}) : TellInvite(answer);
+}
+
+bool FrontClient::TellInvite(const Gate::InviteAnswer& answer) {
   HttpReply reply{.status = answer.status,
                   .headers = {{"Cache-Control", "no-store"}},
                   .body = answer.body,
@@ -290,24 +301,69 @@ bool FrontClient::AnswerInvite() {
 }
 
 // The path comes first, then whether it is an upgrade (contract).
-void FrontClient::OnRoomRequest(std::span<const std::byte> unread) {
+bool FrontClient::OnRoomRequest(std::span<const std::byte> unread) {
   const Refusal refusal = front_.gate_.CheckPath(RequestOf(*head_));
   auto handshake = stream::MakeWebSocketServerHandshake(std::move(head_));
-  if (refusal.status != 0) return End(handshake->Refuse(refusal));
+  if (refusal.status != 0) {
+    End(handshake->Refuse(refusal));
+    return false;
+  }
   std::span<std::byte> nothing;
   if (handshake->Feed(nothing) == ServerHandshake::Progress::kFailed) {
-    return End(handshake->Refuse({.status = handshake->failure()}));
+    End(handshake->Refuse({.status = handshake->failure()}));
+    return false;
   }
-  Decide(std::move(handshake), unread);
+  return Decide(std::move(handshake), unread);
 }
 
-void FrontClient::Decide(std::unique_ptr<ServerHandshake> handshake,
+bool FrontClient::Decide(std::unique_ptr<ServerHandshake> handshake,
                          std::span<const std::byte> unread) {
   Hello hello;
-  const Refusal refusal = front_.gate_.CheckJoin(
+  const Gate::JoinAnswer answer = front_.gate_.CheckJoin(
       loop().now(), handshake->request(), address_, &hello);
-  if (refusal.status != 0) return End(handshake->Refuse(refusal));
+  if (answer.refusal.status != 0) {
+    End(handshake->Refuse(answer.refusal));
+    return false;
+  }
+  if (answer.ask) {
+    return Ask(*answer.ask,
+               {.hello = std::move(hello), .handshake = std::move(handshake)});
+  }
   Admit(std::move(handshake), std::move(hello), unread);
+  return false;
+}
+
+bool FrontClient::Ask(const PassUse& use, Asked asked) {
+  asked_ = std::move(asked);
+  asked_->number = front_.Ask(*this, use);
+  if (asked_->number == 0) return Answer(PassAnswer::kFailed);
+  stream_->WantRead(false);
+  SetDeadline(front_.options_.store_ms);
+  return true;
+}
+
+void FrontClient::OnAnswer(PassAnswer answer) {
+  if (!Answer(answer)) return;
+  if (!blocked_) stream_->WantRead(true);
+  std::vector<std::byte> unread = std::move(unread_);
+  TakeAll(unread);
+}
+
+bool FrontClient::Answer(PassAnswer answer) {
+  Asked asked = *std::exchange(asked_, std::nullopt);
+  front_.StopWaiting(asked.number);
+  if (asked.handshake == nullptr) {
+    return TellInvite(front_.gate_.FinishInvite(
+        loop().now(), answer, head_->Find("Origin"), address_));
+  }
+  const Refusal refusal =
+      front_.gate_.FinishJoin(loop().now(), answer, asked.hello, address_);
+  if (refusal.status != 0) {
+    End(asked.handshake->Refuse(refusal));
+  } else {
+    Admit(std::move(asked.handshake), std::move(asked.hello), unread_);
+  }
+  return false;
 }
 
 void FrontClient::Admit(std::unique_ptr<ServerHandshake> handshake, Hello hello,
@@ -354,7 +410,7 @@ bool FrontClient::Flush() {
   switch (out_.WriteTo(*stream_)) {
     case IoStatus::kOk:
       if (std::exchange(blocked_, false)) {
-        stream_->WantRead(true);
+        if (!asked_) stream_->WantRead(true);
         SetAlarm(deadline_);
       }
       return true;

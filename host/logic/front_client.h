@@ -3,8 +3,8 @@
 // let in. Front has what it answers.
 //
 // What one client can have of the host's memory: a head and a body up to their
-// limits, and the answers to what is pipelined in kFrontReadBytes, since
-// nothing is read while one waits to be written.
+// limits, and what is pipelined in kFrontReadBytes or the answers to it, since
+// nothing is read while one waits to be written, or for the access store.
 #ifndef PARLOR_HOST_LOGIC_FRONT_CLIENT_H_
 #define PARLOR_HOST_LOGIC_FRONT_CLIENT_H_
 
@@ -15,11 +15,13 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "logic/front.h"
 #include "logic/http_body.h"
 #include "logic/numeric_address.h"
 #include "parlor/connector.h"
+#include "parlor/host/access_store.h"
 #include "parlor/host/address.h"
 #include "parlor/time.h"
 #include "parlor/transports/net_listener.h"
@@ -61,6 +63,9 @@ class FrontClient final : private stream::LoopMember,
   bool IsProxy() const;
   Place& place() { return place_; }
 
+  // Of the access store. May end with the client gone.
+  void OnAnswer(PassAnswer answer);
+
  private:
   enum class Step : std::uint8_t {
     kNothing,  // there was nothing to read
@@ -68,7 +73,17 @@ class FrontClient final : private stream::LoopMember,
     kGone,     // this object
   };
 
-  void OnReadable() override { Receive(); }
+  // What waits for the access store.
+  struct Asked {
+    std::uint64_t number = 0;  // Front::Ask's
+    Hello hello{};
+    // Null: it is not about a room, but the invite in head_ and body_.
+    std::unique_ptr<stream::ServerHandshake> handshake{};
+  };
+
+  void OnReadable() override {
+    if (!asked_) Receive();
+  }
   void OnWritable() override { Flush(); }
   void OnTurnEnd() override {}  // never asked for
   void OnAlarm() override;
@@ -79,6 +94,8 @@ class FrontClient final : private stream::LoopMember,
 
   Step Receive();
   // Those that answer whether this object is still there say false when not.
+  // As much as can be answered; the rest is kept.
+  bool TakeAll(std::span<std::byte> input);
   // Takes some off the front of `input`.
   bool Take(std::span<std::byte>& input);
   bool TakeHello(std::span<std::byte>& input);
@@ -91,15 +108,19 @@ class FrontClient final : private stream::LoopMember,
   bool TellHealth();
   bool ExpectBody(std::span<std::byte>& input);
   bool AnswerInvite();
+  bool TellInvite(const Gate::InviteAnswer& answer);
   bool Reply(stream::HttpReply reply);
   bool Fail(std::uint16_t status);
   bool Flush();
 
-  // All of these end with the client gone.
-  void OnRoomRequest(std::span<const std::byte> unread);
-  // The gate's last word, about what the handshake has read.
-  void Decide(std::unique_ptr<stream::ServerHandshake> handshake,
+  bool OnRoomRequest(std::span<const std::byte> unread);
+  // The gate's word about what the handshake has read.
+  bool Decide(std::unique_ptr<stream::ServerHandshake> handshake,
               std::span<const std::byte> unread);
+  bool Ask(const PassUse& use, Asked asked);
+  bool Answer(PassAnswer answer);
+
+  // All of these end with the client gone.
   void Admit(std::unique_ptr<stream::ServerHandshake> handshake, Hello hello,
              std::span<const std::byte> unread);
   // Says `last` behind what waits to be written, and ends the connection.
@@ -118,6 +139,9 @@ class FrontClient final : private stream::LoopMember,
   // Over HTTP: of the request that is being read, none between two of them.
   std::unique_ptr<stream::HttpRequestHead> head_;
   std::optional<HttpBody> body_;
+  std::optional<Asked> asked_;
+  // What was read behind the request that is being answered.
+  std::vector<std::byte> unread_;
   stream::Segments out_;
   // The stream takes no more of out_ now. Nothing is read meanwhile.
   bool blocked_ = false;

@@ -11,9 +11,12 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/ascii.h"
+#include "logic/access_codes.h"
 #include "logic/origin.h"
+#include "logic/pass.h"
 #include "parlor/check.h"
 #include "parlor/connector.h"
+#include "parlor/host/access_store.h"
 #include "parlor/host/address.h"
 #include "parlor/host/gate_options.h"
 #include "parlor/time.h"
@@ -25,7 +28,20 @@ namespace {
 constexpr std::string_view kInvite = "invite.";
 constexpr std::string_view kResume = "resume.";
 
-constexpr std::string_view kInviteRefused = R"({"ok":false})";
+constexpr std::string_view kPass = "pass.";
+constexpr std::string_view kDevice = "device.";
+
+// What /invite says of a refusal (contract).
+constexpr std::string_view kExpired = "pass expired";
+constexpr std::string_view kRevoked = "pass revoked";
+constexpr std::string_view kOtherDevice = "pass in use on another device";
+constexpr std::string_view kNotValid = "pass not valid";
+
+constexpr std::uint16_t kForbidden = 403;
+constexpr std::uint16_t kTooManyRequests = 429;
+constexpr std::uint16_t kUnavailable = 503;
+
+constexpr std::int64_t kSecondsADay = 86'400;
 
 // Of a rate too low to have a third, one: who may never fail is never let in.
 std::int64_t Third(std::int64_t rate) {
@@ -42,6 +58,12 @@ std::vector<std::string> NormalOrigins(const GateOptions& options) {
   return origins;
 }
 
+bool HasPrefix(std::string_view& text, std::string_view prefix) {
+  if (!text.starts_with(prefix)) return false;
+  text.remove_prefix(prefix.size());
+  return true;
+}
+
 // What may be said again in a header. Heads let bytes above ASCII pass.
 bool IsVisible(std::string_view text) {
   return std::all_of(text.begin(), text.end(),
@@ -50,16 +72,22 @@ bool IsVisible(std::string_view text) {
 
 }  // namespace
 
-Gate::Gate(const GateOptions& options, GateRooms rooms,
+Gate::Gate(const GateOptions& options, GateRooms rooms, WallClock wall_clock,
            std::size_t addresses_max)
     : rooms_(std::move(rooms)),
+      wall_clock_(std::move(wall_clock)),
       attempts_(options.joins_per_minute, addresses_max),
       failures_(Third(options.joins_per_minute), addresses_max) {
   SetOptions(options);
 }
 
 void Gate::SetOptions(const GateOptions& options) {
-  open_ = options.open;
+  passes_ = options.passes;
+  shut_ = passes_ && options.pass_secret.size() < kPassSecretMin;
+  open_ = options.open && !shut_;
+  pass_secret_ = options.pass_secret;
+  pass_seconds_max_ = options.pass_days * kSecondsADay;
+  pass_devices_max_ = options.pass_devices;
   codes_.SetOwn(options.codes);
   origins_ = NormalOrigins(options);
   proxies_ = TrustedProxies(options.trusted_proxies);
@@ -77,44 +105,112 @@ Refusal Gate::CheckPath(const Request& request) const {
   return {};
 }
 
-Refusal Gate::CheckJoin(TimePoint now, const Request& request,
-                        const Address& address, Hello* hello) {
+Gate::JoinAnswer Gate::CheckJoin(TimePoint now, const Request& request,
+                                 const Address& address, Hello* hello) {
   Hello read;
   const std::uint16_t wrong =
       ParseRoomRequest(request, rooms_.base_path, &read);
-  if (wrong != 0) return {.status = wrong};
-  if (read.players > rooms_.seats) return {.status = 400};
-  if (request.origin && !IsAllowed(*request.origin)) return {.status = 403};
-  const std::uint32_t wait = CountAttempt(now, address);
-  if (wait > 0) return {.status = 429, .retry_after_s = wait};
-  if (!HasAccess(read)) {
-    failures_.Take(now, {address});
-    return {.status = 403};
+  if (wrong != 0) return {{.status = wrong}};
+  if (read.players > rooms_.seats) return {{.status = 400}};
+  if (request.origin && !IsAllowed(*request.origin)) {
+    return {{.status = kForbidden}};
   }
+  const std::uint32_t wait = CountAttempt(now, address);
+  if (wait > 0) return {{.status = kTooManyRequests, .retry_after_s = wait}};
+  const Verdict verdict = Judge(read);
+  if (!verdict.let_in && !verdict.ask) return {CountFailure(now, address)};
   *hello = std::move(read);
-  return {};
+  return {.ask = verdict.ask};
+}
+
+Refusal Gate::FinishJoin(TimePoint now, PassAnswer answer, const Hello& hello,
+                         const Address& address) {
+  if (draining_ && !hello.resume) return {.status = kUnavailable};
+  switch (answer) {
+    case PassAnswer::kLetIn:
+      return {};
+    case PassAnswer::kFailed:
+      return {.status = kUnavailable};
+    case PassAnswer::kRevoked:
+    case PassAnswer::kOtherDevice:
+      break;
+  }
+  return CountFailure(now, address);
 }
 
 Gate::InviteAnswer Gate::CheckInvite(TimePoint now, std::string_view body,
                                      std::optional<std::string_view> origin,
                                      const Address& address) {
-  InviteAnswer answer;
-  const bool allowed = !origin || IsAllowed(*origin);
-  if (origin && allowed && IsVisible(*origin)) answer.allow_origin = *origin;
+  InviteAnswer answer = AnswerTo(origin);
   answer.retry_after_s = CountAttempt(now, address);
   if (answer.retry_after_s > 0) {
-    answer.status = 429;
+    answer.status = kTooManyRequests;
     return answer;
   }
-  const bool let_in = allowed && (open_ || codes_.Has(body));
-  if (allowed && !let_in) failures_.Take(now, {address});
-  if (!let_in) {
-    answer.status = 403;
-    answer.body = kInviteRefused;
+  if (origin && !IsAllowed(*origin)) {
+    Refuse(answer, kNotValid);
     return answer;
   }
-  answer.body = R"({"ok":true,"players":)" + std::to_string(rooms_.seats) + "}";
+  const Verdict verdict = JudgeBody(body);
+  answer.ask = verdict.ask;
+  if (verdict.let_in) {
+    Accept(answer);
+  } else if (!verdict.ask) {
+    Refuse(answer, now, address, verdict.why);
+  }
   return answer;
+}
+
+Gate::InviteAnswer Gate::FinishInvite(TimePoint now, PassAnswer said,
+                                      std::optional<std::string_view> origin,
+                                      const Address& address) {
+  InviteAnswer answer = AnswerTo(origin);
+  switch (said) {
+    case PassAnswer::kLetIn:
+      Accept(answer);
+      break;
+    case PassAnswer::kRevoked:
+      Refuse(answer, now, address, kRevoked);
+      break;
+    case PassAnswer::kOtherDevice:
+      Refuse(answer, now, address, kOtherDevice);
+      break;
+    case PassAnswer::kFailed:
+      answer.status = kUnavailable;
+      break;
+  }
+  return answer;
+}
+
+Gate::InviteAnswer Gate::AnswerTo(
+    std::optional<std::string_view> origin) const {
+  InviteAnswer answer;
+  if (origin && IsAllowed(*origin) && IsVisible(*origin)) {
+    answer.allow_origin = *origin;
+  }
+  return answer;
+}
+
+void Gate::Accept(InviteAnswer& answer) const {
+  answer.body = R"({"ok":true,"players":)" + std::to_string(rooms_.seats);
+  answer.body += passes_ ? R"(,"pass":true})" : "}";
+}
+
+void Gate::Refuse(InviteAnswer& answer, std::string_view why) const {
+  answer.status = kForbidden;
+  answer.body = R"({"ok":false)";
+  if (passes_) {
+    answer.body.append(R"(,"pass":true,"why":")").append(why).append("\"");
+  }
+  answer.body += '}';
+}
+
+void Gate::Refuse(InviteAnswer& answer, TimePoint now, const Address& address,
+                  std::string_view why) {
+  const Refusal refusal = CountFailure(now, address);
+  if (refusal.status == kForbidden) return Refuse(answer, why);
+  answer.status = refusal.status;
+  answer.retry_after_s = refusal.retry_after_s;
 }
 
 // 0, or the seconds until the next attempt is looked at: who has failed too
@@ -133,12 +229,51 @@ bool Gate::IsAllowed(std::string_view origin) const {
          std::find(origins_.begin(), origins_.end(), origin) != origins_.end();
 }
 
-bool Gate::HasAccess(const Hello& hello) const {
-  if (open_) return true;
+// 403; or 429 when there is no failure left to count: of what is asked of the
+// store at once, all may have passed CountAttempt.
+Refusal Gate::CountFailure(TimePoint now, const Address& address) {
+  const std::uint32_t wait = failures_.Take(now, {address});
+  if (wait > 0) return {.status = kTooManyRequests, .retry_after_s = wait};
+  return {.status = kForbidden};
+}
+
+Gate::Verdict Gate::Judge(const Hello& hello) const {
   std::string_view access = hello.access;
-  if (!access.starts_with(kInvite)) return false;
-  access.remove_prefix(kInvite.size());
-  return codes_.Has(access);
+  if (HasPrefix(access, kInvite)) return JudgeCode(access);
+  std::string_view device = hello.device;
+  if (HasPrefix(access, kPass) && HasPrefix(device, kDevice)) {
+    return JudgePass(access, device);
+  }
+  return {.let_in = open_};
+}
+
+Gate::Verdict Gate::JudgeBody(std::string_view body) const {
+  body = Trimmed(body);
+  const std::size_t end = body.find('\n');
+  if (end == std::string_view::npos) return JudgeCode(body);
+  std::string_view pass = body.substr(0, end);
+  if (pass.ends_with('\r')) pass.remove_suffix(1);
+  return JudgePass(pass, body.substr(end + 1));
+}
+
+Gate::Verdict Gate::JudgeCode(std::string_view code) const {
+  return {.let_in = open_ || (!shut_ && codes_.Has(code)), .why = kNotValid};
+}
+
+Gate::Verdict Gate::JudgePass(std::string_view text,
+                              std::string_view device_key) const {
+  if (!passes_ || shut_) return {.let_in = open_, .why = kNotValid};
+  const auto pass = ReadPass(text, pass_secret_);
+  const std::int64_t now_s = wall_clock_();
+  if (!pass || !IsDeviceKey(device_key) || pass->devices > pass_devices_max_ ||
+      pass->expires_s > now_s + pass_seconds_max_) {
+    return {.why = kNotValid};
+  }
+  if (pass->expires_s <= now_s) return {.why = kExpired};
+  return {.ask = PassUse{.pass = pass->id,
+                         .device = HashDevice(pass->id, device_key),
+                         .devices_max = pass->devices,
+                         .expires_s = pass->expires_s}};
 }
 
 }  // namespace parlor::host

@@ -1,19 +1,24 @@
 // Gate: decides who may come in, before any room is looked up for a stranger.
-// One thread, the front's; no sockets, no clock.
+// One thread, the front's; no sockets, no clock, no waiting: where a pass is
+// right as far as the gate can tell, it says what is to be asked of the
+// AccessStore, and is told the answer.
 #ifndef PARLOR_HOST_LOGIC_GATE_H_
 #define PARLOR_HOST_LOGIC_GATE_H_
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "logic/access_codes.h"
 #include "logic/forwarded.h"
 #include "logic/minute_rates.h"
 #include "parlor/connector.h"
+#include "parlor/host/access_store.h"
 #include "parlor/host/address.h"
 #include "parlor/host/gate_options.h"
 #include "parlor/time.h"
@@ -38,12 +43,19 @@ class Gate {
   // busy are forgotten.
   static constexpr std::size_t kAddressesMax = 262'144;
 
+  // Seconds since 1970, by which passes expire.
+  using WallClock = std::function<std::int64_t()>;
+
   // `options` are valid; of the codes, hashes are kept.
-  Gate(const GateOptions& options, GateRooms rooms,
+  Gate(const GateOptions& options, GateRooms rooms, WallClock wall_clock,
        std::size_t addresses_max = kAddressesMax);
 
   // For whoever asks from here on. What was counted stays counted.
   void SetOptions(const GateOptions& options);
+  // Takes the place of the codes that the AccessStore has (access_codes.h).
+  void SetStoreCodes(std::vector<Sha256> codes) {
+    codes_.SetStored(std::move(codes));
+  }
 
   // Joins are refused with 503 from here on; resumes pass.
   void Drain() { draining_ = true; }
@@ -64,8 +76,18 @@ class Gate {
   // with the seconds to wait (counts the attempt), 403 (access; counts as
   // failed). Status 0: `*hello` says what is wanted; it is changed only then. A
   // resume is asked for its access as a join is.
-  Refusal CheckJoin(TimePoint now, const Request& request,
-                    const Address& address, Hello* hello);
+  struct JoinAnswer {
+    Refusal refusal{};
+    // With status 0: it is let in if FinishJoin says so of the store's answer.
+    std::optional<PassUse> ask{};
+  };
+  JoinAnswer CheckJoin(TimePoint now, const Request& request,
+                       const Address& address, Hello* hello);
+  // 503 when a drain began meanwhile and no resume token was offered, or when
+  // the store cannot tell; 403 (counts as failed), or 429 when others of the
+  // address used its failures up meanwhile. Status 0: it is let in.
+  Refusal FinishJoin(TimePoint now, PassAnswer answer, const Hello& hello,
+                     const Address& address);
 
   // POST /invite.
   struct InviteAnswer {
@@ -74,22 +96,57 @@ class Gate {
     std::string body{};               // JSON; empty unless 200 or 403
     // For Access-Control-Allow-Origin, whatever the status, or empty.
     std::string allow_origin{};
+    // When set, nothing else counts: FinishInvite says it of the store's
+    // answer.
+    std::optional<PassUse> ask{};
   };
   // Rate (429, counts the attempt), then origin (403), then access (403, counts
   // as failed); takes no seat, and is answered while draining too. `body` is at
-  // most kInviteBodyMax bytes.
+  // most kInviteBodyMax bytes, with white space around it or not: a code, or,
+  // where there are passes, a pass and a device key with an LF or a CRLF in
+  // between. With a pass it is a use of that, which locks it to the device.
   InviteAnswer CheckInvite(TimePoint now, std::string_view body,
                            std::optional<std::string_view> origin,
                            const Address& address);
+  // 200; 503 when the store cannot tell; else 403 or 429, as FinishJoin.
+  // `origin` is the one that was checked.
+  InviteAnswer FinishInvite(TimePoint now, PassAnswer answer,
+                            std::optional<std::string_view> origin,
+                            const Address& address);
 
  private:
+  // About an access that was shown.
+  struct Verdict {
+    bool let_in = false;
+    std::string_view why{};        // not; for the page that asked
+    std::optional<PassUse> ask{};  // it depends
+  };
+
   std::uint32_t CountAttempt(TimePoint now, const Address& address);
   bool IsAllowed(std::string_view origin) const;
-  bool HasAccess(const Hello& hello) const;
+  Verdict Judge(const Hello& hello) const;
+  Verdict JudgeBody(std::string_view body) const;
+  Verdict JudgeCode(std::string_view code) const;
+  Verdict JudgePass(std::string_view text, std::string_view device_key) const;
+  Refusal CountFailure(TimePoint now, const Address& address);
+  InviteAnswer AnswerTo(std::optional<std::string_view> origin) const;
+  void Accept(InviteAnswer& answer) const;
+  void Refuse(InviteAnswer& answer, std::string_view why) const;
+  // The same, of one who failed.
+  void Refuse(InviteAnswer& answer, TimePoint now, const Address& address,
+              std::string_view why);
 
   GateRooms rooms_;
+  WallClock wall_clock_;
   bool draining_ = false;
   bool open_ = false;
+  bool passes_ = false;
+  // Passes without the secret they are signed with: nobody comes in, not with a
+  // code either (contract: never fall back to open).
+  bool shut_ = false;
+  std::string pass_secret_;
+  std::int64_t pass_seconds_max_ = 0;
+  std::int64_t pass_devices_max_ = 0;
   AccessCodes codes_;
   std::vector<std::string> origins_;  // as browsers write them
   TrustedProxies proxies_;

@@ -45,6 +45,31 @@ absl::Status CheckCodes(const GateOptions& options, std::string_view path) {
   return CheckCount(path, "codes", options.codes.size(), kCodesMax);
 }
 
+absl::Status CheckPasses(const GateOptions& options, std::string_view path) {
+  const auto wrong = [&](const char* text) {
+    return InvalidArgument(std::string(path).append(".").append(text));
+  };
+  if (options.open && options.passes) {
+    return wrong("open: who is open to everyone has no passes");
+  }
+  if (options.passes && options.pass_secret.empty()) {
+    return wrong("pass_secret: passes are signed with one, and none is set");
+  }
+  static_assert(kPassSecretMin == 32);
+  if (!options.pass_secret.empty() &&
+      options.pass_secret.size() < kPassSecretMin) {
+    return wrong("pass_secret: it has less than 32 bytes");
+  }
+  const auto below = [&](const Limit& limit) {
+    return std::string(path).append(".").append(limit.name);
+  };
+  absl::Status status = CheckLimit(limits::kPassDays, below(limits::kPassDays),
+                                   options.pass_days);
+  status.Update(CheckLimit(limits::kPassDevices, below(limits::kPassDevices),
+                           options.pass_devices));
+  return status;
+}
+
 absl::Status CheckOrigins(const GateOptions& options, std::string_view path) {
   for (std::size_t i = 0; i < options.origins.size(); ++i) {
     const std::string& text = options.origins[i];
@@ -79,6 +104,7 @@ absl::Status CheckProxies(const GateOptions& options, std::string_view path) {
 absl::Status ValidateOptions(const GateOptions& options,
                              std::string_view path) {
   absl::Status status = CheckCodes(options, path);
+  status.Update(CheckPasses(options, path));
   status.Update(CheckOrigins(options, path));
   status.Update(CheckProxies(options, path));
   std::string rate(path);

@@ -58,6 +58,13 @@ constexpr std::size_t ResumeBytes(std::int64_t seats) {
          (lockstep::kMessageSize + kMessageOverhead);
 }
 
+absl::Status CheckPasses(const ServerOptions& options) {
+  if (!options.gate.passes || options.access_store) return absl::OkStatus();
+  return InvalidArgument(
+      "server.gate.passes: they are locked to devices and revoked in "
+      "server.access_store, and none is set");
+}
+
 absl::Status CheckReplayFits(const ServerOptions& options) {
   const std::size_t least = ResumeBytes(options.shard.seats);
   if (options.stream.reliable_bytes_max >= least) return absl::OkStatus();
@@ -79,6 +86,7 @@ absl::Status ValidateOptions(const ServerOptions& options) {
                       lockstep::ValidateOptions(options.shard.room)));
   status.Update(Below("server.shard", ValidateOptions(options.shard)));
   status.Update(ValidateOptions(options.gate, "server.gate"));
+  status.Update(CheckPasses(options));
   status.Update(ValidateOptions(options.stream, "server.stream"));
   const struct {
     const Limit& limit;

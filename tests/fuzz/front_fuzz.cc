@@ -11,6 +11,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -25,6 +26,7 @@
 #include "parlor/byte_io.h"
 #include "parlor/check.h"
 #include "parlor/executor.h"
+#include "parlor/host/access_store.h"
 #include "parlor/host/address.h"
 #include "parlor/limits.h"
 #include "parlor/transports/net_listener.h"
@@ -96,10 +98,12 @@ class World final : Front::Ports {
  public:
   explicit World(std::uint64_t seed)
       : executor_(seed, Executor::Ties::kShuffled),
-        gate_({.open = true,
-               .trusted_proxies = {std::string(kProxy), "10.0.0.0/8"},
-               .joins_per_minute = limits::kAddressRate.ceiling},
-              {.rooms = kRooms, .seats = kSeats}, kAddressesMax),
+        gate_(
+            {.open = true,
+             .trusted_proxies = {std::string(kProxy), "10.0.0.0/8"},
+             .joins_per_minute = limits::kAddressRate.ceiling},
+            {.rooms = kRooms, .seats = kSeats}, [] { return 0; },
+            kAddressesMax),
         front_(loop_, Options(), gate_, *this) {}
 
   Client& Connect(NetTransport transport, std::string_view address,
@@ -164,6 +168,9 @@ class World final : Front::Ports {
     handovers_.push_back(std::move(handover));
   }
   HostFigures Figures(TimePoint) override { return {}; }
+  void AskStore(const PassUse&, std::function<void(PassAnswer)>) override {
+    PARLOR_CHECK(false);  // there are no passes
+  }
 
   // First what the others live on.
   Executor executor_;

@@ -62,7 +62,8 @@ class World {
   explicit World(std::uint8_t choice)
       : options_(Options(choice)),
         rooms_(Rooms(choice)),
-        gate_(options_, rooms_, kAddresses) {}
+        gate_(
+            options_, rooms_, [] { return 0; }, kAddresses) {}
 
   void Play(std::string_view fields) {
     rest_ = fields;
@@ -122,11 +123,11 @@ class World {
     if (path.status != 0) return;
     const Hello before{.room = 99, .players = -99};
     Hello hello = before;
-    Refusal refusal = gate_.CheckJoin(now_, request, Who(), &hello);
+    Refusal refusal = gate_.CheckJoin(now_, request, Who(), &hello).refusal;
     CheckWait(refusal.status, refusal.retry_after_s);
     if (refusal.status == 429 && waits_) {
       now_ += refusal.retry_after_s * kSecond;
-      refusal = gate_.CheckJoin(now_, request, Who(), &hello);
+      refusal = gate_.CheckJoin(now_, request, Who(), &hello).refusal;
       PARLOR_CHECK(refusal.status != 429);
     }
     if (refusal.status != 0) {

@@ -50,6 +50,7 @@ using ::testing::SizeIs;
 using ::testing::StartsWith;
 
 constexpr std::string_view kCode = "GOODCODE42";
+constexpr std::int64_t kWallSeconds = 1'800'000'000;
 
 std::string Http(std::string_view start, std::string_view headers = "",
                  std::string_view body = "") {
@@ -113,7 +114,8 @@ class FrontTest : public ::testing::Test, public Front::Ports {
     front_ = nullptr;
     gate_ = std::make_unique<Gate>(
         gate_options_,
-        GateRooms{.rooms = 10, .seats = 4, .base_path = options_.base_path});
+        GateRooms{.rooms = 10, .seats = 4, .base_path = options_.base_path},
+        [] { return kWallSeconds; });
     front_ = std::make_unique<Front>(loop_, options_, *gate_, *this);
   }
 
@@ -136,6 +138,10 @@ class FrontTest : public ::testing::Test, public Front::Ports {
     handovers_.push_back(std::move(handover));
   }
   HostFigures Figures(TimePoint) override { return figures_; }
+  void AskStore(const PassUse& use,
+                std::function<void(PassAnswer)> answer) override {
+    asked_.push_back({use, std::move(answer)});
+  }
 
   void Run() { RunFor(0); }
   void RunFor(std::int64_t ms) { executor_.RunFor(ms * kMillisecond); }
@@ -165,6 +171,11 @@ class FrontTest : public ::testing::Test, public Front::Ports {
   GateOptions gate_options_;
   HostFigures figures_{.rooms = 3, .players = 7, .uptime_s = 99};
   std::vector<Handover> handovers_;
+  struct Question {
+    PassUse use;
+    std::function<void(PassAnswer)> answer;
+  };
+  std::vector<Question> asked_;
   int addresses_ = 0;
   std::unique_ptr<Gate> gate_;
   std::unique_ptr<Front> front_;

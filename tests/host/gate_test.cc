@@ -43,7 +43,8 @@ class GateTest : public testing::Test {
 
   void Make(const GateOptions& options, std::string base = {}) {
     gate_.emplace(options,
-                  GateRooms{.rooms = 10, .seats = 8, .base_path = base});
+                  GateRooms{.rooms = 10, .seats = 8, .base_path = base},
+                  [this] { return wall_s_; });
   }
 
   static Request Join(std::string access,
@@ -60,7 +61,10 @@ class GateTest : public testing::Test {
   Refusal Ask(const Request& request, const Address& from) {
     const Refusal refusal = gate_->CheckPath(request);
     if (refusal.status != 0) return refusal;
-    return gate_->CheckJoin(now_, request, from, &hello_);
+    const Gate::JoinAnswer answer =
+        gate_->CheckJoin(now_, request, from, &hello_);
+    ask_ = answer.ask;
+    return answer.refusal;
   }
   int Status(const Request& request) { return Ask(request).status; }
 
@@ -69,10 +73,12 @@ class GateTest : public testing::Test {
   }
 
   TimePoint now_{seconds(100)};
+  std::int64_t wall_s_ = 1'800'000'000;
   const Address from_ = Address::Parse("192.0.2.1").value();
   const Address other_ = Address::Parse("192.0.2.2").value();
   std::optional<Gate> gate_;
   Hello hello_;
+  std::optional<PassUse> ask_;  // what Ask was answered
 };
 
 TEST_F(GateTest, SaysWhatIsWanted) {
