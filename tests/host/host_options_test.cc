@@ -806,7 +806,7 @@ TEST_F(ConfigFile, ASecretThatIsNoneIsNamedWithItsFile) {
 
 // A pipe that nobody writes to would stop a start for ever.
 TEST_F(ConfigFile, ASecretIsNotWaitedFor) {
-  const std::string path = folder_.Path("pipe");
+  const std::string path = folder_.At("pipe");
   ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
   EXPECT_THAT(RefusalOf({"--pass-secret", path}), EndsWith(": is no file"));
 }

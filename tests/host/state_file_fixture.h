@@ -42,7 +42,7 @@ inline void WriteFile(const std::string& path, std::string_view bytes) {
 
 class StateFileFixture : public testing::Test {
  protected:
-  explicit StateFileFixture(const std::string& where = testing::TempDir())
+  explicit StateFileFixture(const std::string& where = TempFolder::OnDisk())
       : folder(where) {}
 
   absl::StatusOr<host::StateFile::Opened> TryOpen(std::int64_t rooms = 4,

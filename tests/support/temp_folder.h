@@ -7,12 +7,12 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <string_view>
 #include <system_error>
 #include <vector>
 
-#include "gtest/gtest.h"
 #include "parlor/check.h"
 
 namespace parlor::test {
@@ -22,10 +22,13 @@ class TempFolder {
   // In memory, where the system has such a place: for a test that writes often
   // and does not ask about disks.
   static std::string InMemory() {
-    return access("/dev/shm", W_OK) == 0 ? "/dev/shm" : testing::TempDir();
+    return access("/dev/shm", W_OK) == 0 ? "/dev/shm" : OnDisk();
+  }
+  static std::string OnDisk() {
+    return std::filesystem::temp_directory_path().string();
   }
 
-  explicit TempFolder(const std::string& where = testing::TempDir())
+  explicit TempFolder(const std::string& where = OnDisk())
       : path_(where + "/parlor-test-XXXXXX") {
     PARLOR_CHECK(mkdtemp(path_.data()) != nullptr);
   }
@@ -39,6 +42,14 @@ class TempFolder {
   const std::string& path() const { return path_; }
   std::string At(std::string_view name) const {
     return path_ + "/" + std::string(name);
+  }
+  // Returns the path.
+  std::string Write(std::string_view name, std::string_view content) const {
+    std::ofstream file(At(name), std::ios::binary);
+    file << content;
+    file.close();
+    PARLOR_CHECK(file.good());
+    return At(name);
   }
   // What is in it, sorted.
   std::vector<std::string> Names() const {

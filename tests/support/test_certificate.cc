@@ -7,12 +7,8 @@
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
 
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <string>
 #include <string_view>
-#include <system_error>
 
 #include "parlor/check.h"
 #include "parlor/transports/tls.h"
@@ -53,31 +49,6 @@ void AddExtension(X509* certificate, X509* issuer, int kind,
 }
 
 }  // namespace
-
-TempFolder::TempFolder() {
-  std::string name =
-      (std::filesystem::temp_directory_path() / "parlor-test-XXXXXX").string();
-  PARLOR_CHECK(mkdtemp(name.data()) != nullptr);
-  path_ = name;
-}
-
-TempFolder::~TempFolder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
-
-std::string TempFolder::Path(std::string_view name) const {
-  return (path_ / name).string();
-}
-
-std::string TempFolder::Write(std::string_view name,
-                              std::string_view content) const {
-  std::ofstream file(path_ / name, std::ios::binary);
-  file << content;
-  file.close();
-  PARLOR_CHECK(file.good());
-  return Path(name);
-}
 
 TestAuthority::TestAuthority(std::string_view name, TestAuthority* parent)
     : key_(NewKey()) {

@@ -6,30 +6,14 @@
 #include <openssl/evp.h>
 #include <openssl/x509.h>
 
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
 
 #include "parlor/transports/tls.h"
+#include "support/temp_folder.h"
 
 namespace parlor::test {
-
-// A folder below the system's temporary one, removed with the object.
-class TempFolder {
- public:
-  TempFolder();
-  ~TempFolder();
-  TempFolder(const TempFolder&) = delete;
-  TempFolder& operator=(const TempFolder&) = delete;
-
-  std::string Path(std::string_view name) const;
-  // Returns the path.
-  std::string Write(std::string_view name, std::string_view content) const;
-
- private:
-  std::filesystem::path path_;
-};
 
 struct TestCertificate {
   // As OpenSSL writes them: "DNS:localhost,IP:127.0.0.1". Empty: none.
@@ -49,7 +33,7 @@ class TestAuthority {
   ~TestAuthority();
 
   // Its certificate: what a client has to trust.
-  std::string path() const { return folder_.Path("authority.pem"); }
+  std::string path() const { return folder_.At("authority.pem"); }
   const TempFolder& folder() const { return folder_; }
 
   // Files of their own for each call.

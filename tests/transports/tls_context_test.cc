@@ -61,7 +61,7 @@ class TlsFiles : public testing::Test {
   TestAuthority authority_;
   const TempFolder& folder_ = authority_.folder();
   TlsServerFiles good_ = authority_.IssueLocal();
-  const std::string missing_ = folder_.Path("missing.pem");
+  const std::string missing_ = folder_.At("missing.pem");
   const std::string text_ = folder_.Write("text.pem", "no PEM at all\n");
   const std::string empty_ = folder_.Write("empty.pem", "");
 
