@@ -17,6 +17,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "host/front_fixture.h"
 #include "logic/front_client.h"
 #include "logic/gate.h"
 #include "logic/handover.h"
@@ -49,138 +50,6 @@ using ::testing::Not;
 using ::testing::SizeIs;
 using ::testing::StartsWith;
 
-constexpr std::string_view kCode = "GOODCODE42";
-constexpr std::int64_t kWallSeconds = 1'800'000'000;
-
-std::string Http(std::string_view start, std::string_view headers = "",
-                 std::string_view body = "") {
-  std::string text(start);
-  text.append(" HTTP/1.1\r\nHost: a\r\n").append(headers).append("\r\n");
-  return text.append(body);
-}
-
-std::string Post(std::string_view body, std::string_view headers = "") {
-  std::string all = "Content-Length: " + std::to_string(body.size()) + "\r\n";
-  return Http("POST /invite", all.append(headers), body);
-}
-
-std::string Chunked(std::string_view wire) {
-  return Http("POST /invite", "Transfer-Encoding: chunked\r\n", wire);
-}
-
-constexpr std::string_view kUpgrade =
-    "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
-    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
-
-std::string Join(std::string_view target, std::string_view more_protocols = "",
-                 std::string_view headers = "") {
-  std::string all(kUpgrade);
-  all.append("Sec-WebSocket-Protocol: fizlet-rooms, invite.goodcode42");
-  all.append(more_protocols).append("\r\n").append(headers);
-  return Http(std::string("GET ").append(target), all);
-}
-
-std::string Answer(std::string_view status, std::string_view headers = "",
-                   std::string_view body = "") {
-  std::string text = "HTTP/1.1 ";
-  text.append(status).append("\r\n").append(headers);
-  text.append("Content-Length: ").append(std::to_string(body.size()));
-  return text.append("\r\n\r\n").append(body);
-}
-
-constexpr std::string_view kClose = "Connection: close\r\n";
-constexpr std::string_view kJsonHeaders =
-    "Cache-Control: no-store\r\nContent-Type: application/json\r\n";
-
-std::string Json(std::string_view status, std::string_view json,
-                 std::string_view first_headers = "") {
-  return Answer(status, std::string(first_headers).append(kJsonHeaders), json);
-}
-
-const std::string kHealth = Http("GET /healthz");
-const std::string kHealthy =
-    Json("200 OK", R"({"ok":true,"rooms":3,"players":7,"uptime":99})");
-
-class FrontTest : public ::testing::Test, public Front::Ports {
- protected:
-  FrontTest() {
-    gate_options_.codes = {std::string(kCode)};
-    options_.body_ms = 7'000;  // no other time
-    Make();
-  }
-
-  // Anew, with the options as they are.
-  void Make() {
-    front_ = nullptr;
-    gate_ = std::make_unique<Gate>(
-        gate_options_,
-        GateRooms{.rooms = 10, .seats = 4, .base_path = options_.base_path},
-        [] { return kWallSeconds; });
-    front_ = std::make_unique<Front>(loop_, options_, *gate_, *this);
-  }
-
-  std::unique_ptr<RawClient> Connect(
-      std::string_view address = "192.0.2.1",
-      NetTransport transport = NetTransport::kWebSocket) {
-    test::MemoryStreamPair pair =
-        test::MakeMemoryStreams(executor_, client_loop_, loop_, memory_);
-    const auto stream = std::make_shared<std::unique_ptr<stream::ByteStream>>(
-        std::move(pair.second));
-    loop_.Post([this, stream, address = std::string(address), transport] {
-      front_->OnAccept(std::move(*stream), address, transport);
-    });
-    auto client = std::make_unique<RawClient>(std::move(pair.first));
-    Run();
-    return client;
-  }
-
-  void HandOver(Handover handover) override {
-    handovers_.push_back(std::move(handover));
-  }
-  HostFigures Figures(TimePoint) override { return figures_; }
-  void AskStore(const PassUse& use,
-                std::function<void(PassAnswer)> answer) override {
-    asked_.push_back({use, std::move(answer)});
-  }
-
-  void Run() { RunFor(0); }
-  void RunFor(std::int64_t ms) { executor_.RunFor(ms * kMillisecond); }
-
-  // Of one whose rates are not used up.
-  std::string NextAddress() {
-    ++addresses_;
-    return "10.0." + std::to_string(addresses_ / 256) + '.' +
-           std::to_string(addresses_ % 256);
-  }
-
-  // What a client hears that says `text` and no more.
-  std::string Ask(std::string_view text) {
-    const auto client = Connect();
-    client->Say(text);
-    Run();
-    return client->heard();
-  }
-
-  // First what the others live on.
-  Executor executor_{1};
-  test::VirtualLoop client_loop_{executor_};
-  test::VirtualLoop shard_loop_{executor_};
-  test::VirtualLoop loop_{executor_};
-  test::MemoryStreamOptions memory_;
-  FrontOptions options_;
-  GateOptions gate_options_;
-  HostFigures figures_{.rooms = 3, .players = 7, .uptime_s = 99};
-  std::vector<Handover> handovers_;
-  struct Question {
-    PassUse use;
-    std::function<void(PassAnswer)> answer;
-  };
-  std::vector<Question> asked_;
-  int addresses_ = 0;
-  std::unique_ptr<Gate> gate_;
-  std::unique_ptr<Front> front_;
-};
-
 // ---- What is answered to what, however it is cut.
 
 struct Row {
@@ -195,11 +64,6 @@ struct Row {
 };
 
 constexpr bool kEnds = false;
-
-// Errors that end the connection.
-std::string Last(std::string_view status, std::string_view headers = "") {
-  return Answer(status, std::string(kClose).append(headers));
-}
 
 std::vector<Row> HealthRows() {
   std::string head_only = kHealthy;
@@ -815,30 +679,6 @@ TEST_F(FrontTest, ItsEndIsThatOfItsClients) {
 }
 
 // ---- Whom it hands over.
-
-std::string TextOf(std::span<const std::byte> bytes) {
-  return std::string(AsText(bytes));
-}
-
-// Everything that is left to read of a stream.
-std::string ReadAll(stream::ByteStream& stream) {
-  std::vector<std::byte> buffer(1'000);
-  std::string text;
-  for (;;) {
-    const stream::IoResult result = stream.Read(buffer);
-    if (result.status != IoStatus::kOk) return text;
-    text += AsText(std::span(buffer).first(result.bytes));
-  }
-}
-
-std::string TcpHello(const Request& request) {
-  return std::string(stream::MakeTcpClientHandshake(request)->hello());
-}
-
-Request RoomRequest(std::string_view target) {
-  return {.target = std::string(target),
-          .protocols = {"fizlet-rooms", "invite.goodcode42", "resume.1f"}};
-}
 
 // With all that came behind the request: in the same read, and later.
 TEST_F(FrontTest, HandsOverWhoIsLetIn) {

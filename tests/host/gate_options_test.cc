@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <ostream>
 #include <string>
 #include <string_view>
@@ -11,6 +12,7 @@
 
 #include "logic/access_codes.h"
 #include "logic/origin.h"
+#include "parlor/host/access_store.h"
 #include "parlor/status.h"
 #include "support/status_matchers.h"
 
@@ -114,6 +116,61 @@ TEST(GateOptionsTest, ProxiesAreNamedByTheirPlace) {
   EXPECT_THAT(
       ValidateOptions(options, "gate"),
       StatusIs(kInvalid, "gate.trusted_proxies: 257 are more than 256"));
+}
+
+TEST(GateOptionsTest, PassesHaveASecret) {
+  const std::string secret = "hush-" + std::string(27, 's');
+  GateOptions options;
+  options.passes = true;
+  EXPECT_THAT(ValidateOptions(options, "gate"),
+              StatusIs(kInvalid,
+                       "gate.pass_secret: passes are signed with one, and none "
+                       "is set"));
+  options.pass_secret = secret;
+  EXPECT_THAT(ValidateOptions(options, "gate"), IsOk());
+  options.codes = {"abcdefghi1"};
+  EXPECT_THAT(ValidateOptions(options, "gate"), IsOk());
+  // A short one is a mistake, used or not.
+  for (const bool passes : {true, false}) {
+    options.passes = passes;
+    options.pass_secret = secret.substr(0, 31);
+    const absl::Status status = ValidateOptions(options, "host");
+    EXPECT_THAT(
+        status,
+        StatusIs(kInvalid, "host.pass_secret: it has less than 32 bytes"));
+    EXPECT_THAT(std::string(StatusText(status)), Not(HasSubstr("hush")));
+  }
+}
+
+TEST(GateOptionsTest, OpenHasNoPasses) {
+  GateOptions options;
+  options.open = true;
+  options.passes = true;
+  options.pass_secret = std::string(32, 's');
+  EXPECT_THAT(
+      ValidateOptions(options, "gate"),
+      StatusIs(kInvalid, "gate.open: who is open to everyone has no passes"));
+}
+
+TEST(GateOptionsTest, PassesHaveLimits) {
+  struct Row {
+    std::int64_t days;
+    std::int64_t devices;
+    std::string_view wrong;
+  };
+  for (const Row& row : std::vector<Row>{
+           {1, 1, ""},
+           {400, 16, ""},
+           {0, 1, "gate.pass_days: 0 is not in 1..400"},
+           {401, 1, "gate.pass_days: 401 is not in 1..400"},
+           {1, 0, "gate.pass_devices: 0 is not in 1..16"},
+           {1, 17, "gate.pass_devices: 17 is not in 1..16"},
+       }) {
+    GateOptions options;
+    options.pass_days = row.days;
+    options.pass_devices = row.devices;
+    EXPECT_EQ(StatusText(ValidateOptions(options, "gate")), row.wrong);
+  }
 }
 
 TEST(GateOptionsTest, HasLimits) {
@@ -231,6 +288,16 @@ TEST(AccessCodesTest, KnowsItsOwn) {
         std::string(100'000, 'x')}) {
     EXPECT_FALSE(access.Has(code)) << code.substr(0, 40);
   }
+}
+
+TEST(AccessCodesTest, KnowsAsManyOfTheStoreAsMayBe) {
+  std::vector<Sha256> codes(kCodesMax + 1, HashCode("another-code"));
+  AccessCodes access;
+  codes[kCodesMax - 1] = HashCode("the-last-one");
+  codes[kCodesMax] = HashCode("one-too-many");
+  access.SetStored(codes);
+  EXPECT_TRUE(access.Has("the-last-one"));
+  EXPECT_FALSE(access.Has("one-too-many"));
 }
 
 TEST(AccessCodesTest, NoneKnowsNothing) {

@@ -12,7 +12,10 @@
 #include <string_view>
 #include <vector>
 
+#include "logic/access_codes.h"
+#include "logic/pass.h"
 #include "parlor/connector.h"
+#include "parlor/host/access_store.h"
 #include "parlor/host/address.h"
 #include "parlor/host/gate_options.h"
 #include "parlor/time.h"
@@ -512,6 +515,381 @@ TEST_F(GateTest, AnInviteLooksAtTheRateThenTheOriginThenTheCode) {
   answer = ask(kPage, "not-the-code");
   EXPECT_EQ(answer.status, 403);
   EXPECT_EQ(answer.allow_origin, kPage);
+}
+
+// ---- Passes.
+
+constexpr std::string_view kSecret = "0123456789abcdef0123456789abcdef";
+constexpr std::string_view kDevice = "abcdefghijklmnop-_";
+constexpr std::int64_t kDay = 86'400;
+
+class GatePassTest : public GateTest {
+ protected:
+  GatePassTest() { Make(WithPasses()); }
+
+  static GateOptions WithPasses() {
+    GateOptions options = Closed();
+    options.passes = true;
+    options.pass_secret = kSecret;
+    options.pass_days = 30;
+    options.pass_devices = 3;
+    return options;
+  }
+
+  // One that lasts a day, from now on.
+  Pass Good() const {
+    return {.id = 0xfeed, .expires_s = wall_s_ + kDay, .devices = 2};
+  }
+  static std::string Text(const Pass& pass) { return WritePass(pass, kSecret); }
+
+  static Request Shows(const std::string& pass, std::string_view device) {
+    Request request = Join("pass." + pass);
+    request.protocols.push_back("device." + std::string(device));
+    return request;
+  }
+  Request Holder() const { return Shows(Text(Good()), kDevice); }
+
+  // The status of a join, with what the store is to say if it is asked.
+  int StatusIf(PassAnswer said, const Request& request) {
+    const int status = Status(request);
+    if (status != 0 || !ask_) return status;
+    return gate_->FinishJoin(now_, said, hello_, from_).status;
+  }
+  std::string Body(const Pass& pass, std::string_view between = "\n") const {
+    return Text(pass) + std::string(between) + std::string(kDevice);
+  }
+  Gate::InviteAnswer InviteIf(PassAnswer said, std::string_view body) {
+    const Gate::InviteAnswer answer = Invite(body);
+    if (!answer.ask) return answer;
+    return gate_->FinishInvite(now_, said, std::nullopt, from_);
+  }
+
+  static std::string Why(std::string_view why) {
+    return R"({"ok":false,"pass":true,"why":")" + std::string(why) + "\"}";
+  }
+};
+
+TEST_F(GatePassTest, TheStoreIsAskedOfARightOne) {
+  EXPECT_EQ(Status(Holder()), 0);
+  ASSERT_TRUE(ask_);
+  EXPECT_EQ(ask_->pass, 0xfeedu);
+  EXPECT_EQ(ask_->device, HashDevice(0xfeed, kDevice));
+  EXPECT_EQ(ask_->devices_max, 2);
+  EXPECT_EQ(ask_->expires_s, wall_s_ + kDay);
+  EXPECT_EQ(hello_.room, 3u);
+  EXPECT_EQ(gate_->FinishJoin(now_, PassAnswer::kLetIn, hello_, from_).status,
+            0);
+  // Of a code it is not.
+  EXPECT_EQ(Status(Invited()), 0);
+  EXPECT_FALSE(ask_);
+  EXPECT_EQ(Status(Stranger()), 403);
+  EXPECT_FALSE(ask_);
+}
+
+TEST_F(GatePassTest, TheStoreHasTheLastWord) {
+  EXPECT_EQ(StatusIf(PassAnswer::kLetIn, Holder()), 0);
+  EXPECT_EQ(StatusIf(PassAnswer::kRevoked, Holder()), 403);
+  EXPECT_EQ(StatusIf(PassAnswer::kOtherDevice, Holder()), 403);
+  EXPECT_EQ(StatusIf(PassAnswer::kFailed, Holder()), 503);
+
+  const std::string body = Body(Good());
+  EXPECT_EQ(InviteIf(PassAnswer::kLetIn, body).body,
+            R"({"ok":true,"players":8,"pass":true})");
+  EXPECT_EQ(InviteIf(PassAnswer::kRevoked, body).body, Why("pass revoked"));
+  const Gate::InviteAnswer other = InviteIf(PassAnswer::kOtherDevice, body);
+  EXPECT_EQ(other.status, 403);
+  EXPECT_EQ(other.body, Why("pass in use on another device"));
+  now_ += seconds(60);
+  const Gate::InviteAnswer failed = InviteIf(PassAnswer::kFailed, body);
+  EXPECT_EQ(failed.status, 503);
+  EXPECT_EQ(failed.body, "");
+}
+
+TEST_F(GatePassTest, AResumeIsAskedForItAsAJoinIs) {
+  Request resume = Holder();
+  resume.protocols.emplace_back("resume.1234abcd");
+  EXPECT_EQ(StatusIf(PassAnswer::kLetIn, resume), 0);
+  EXPECT_EQ(hello_.resume, "1234abcd");
+  EXPECT_TRUE(ask_);
+  EXPECT_EQ(StatusIf(PassAnswer::kRevoked, resume), 403);
+}
+
+struct PassRow {
+  const char* name;
+  std::string pass;
+  std::string device;
+  std::string_view why;  // empty: the store is asked
+};
+
+constexpr std::int64_t kNow = 1'800'000'000;
+constexpr std::string_view kNotValid = "pass not valid";
+
+std::string Signed(std::int64_t expires_s, std::int64_t devices,
+                   std::string_view secret = kSecret) {
+  return WritePass({.id = 1, .expires_s = expires_s, .devices = devices},
+                   secret);
+}
+
+class GatePassRowTest : public GatePassTest,
+                        public testing::WithParamInterface<PassRow> {};
+
+TEST_P(GatePassRowTest, Answers) {
+  ASSERT_EQ(wall_s_, kNow);
+  const PassRow& row = GetParam();
+  const bool right = row.why.empty();
+  EXPECT_EQ(Status(Shows(row.pass, row.device)), right ? 0 : 403);
+  EXPECT_EQ(ask_.has_value(), right);
+  const Gate::InviteAnswer answer = Invite(row.pass + "\n" + row.device);
+  EXPECT_EQ(answer.ask.has_value(), right);
+  if (right) return;
+  EXPECT_EQ(answer.status, 403);
+  EXPECT_EQ(answer.body, Why(row.why));
+  // Both were failures, of four.
+  EXPECT_EQ(Status(Stranger()), 403);
+  EXPECT_EQ(Status(Stranger()), 403);
+  EXPECT_EQ(Status(Stranger()), 429);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Passes, GatePassRowTest,
+    testing::Values(
+        PassRow{"Right", Signed(kNow + kDay, 2), std::string(kDevice), ""},
+        PassRow{"LastSecond", Signed(kNow + 1, 1), std::string(kDevice), ""},
+        PassRow{"Expired", Signed(kNow, 1), std::string(kDevice),
+                "pass expired"},
+        PassRow{"LongExpired", Signed(0, 1), std::string(kDevice),
+                "pass expired"},
+        PassRow{"BeforeAllTime", Signed(INT64_MIN, 1), std::string(kDevice),
+                "pass expired"},
+        PassRow{"AsLongAsMayBe", Signed(kNow + 30 * kDay, 1),
+                std::string(kDevice), ""},
+        PassRow{"LongerThanMayBe", Signed(kNow + 30 * kDay + 1, 1),
+                std::string(kDevice), kNotValid},
+        PassRow{"ForEver", Signed(INT64_MAX, 1), std::string(kDevice),
+                kNotValid},
+        PassRow{"AsManyDevicesAsMayBe", Signed(kNow + kDay, 3),
+                std::string(kDevice), ""},
+        PassRow{"MoreDevicesThanMayBe", Signed(kNow + kDay, 4),
+                std::string(kDevice), kNotValid},
+        PassRow{"OtherSecret",
+                Signed(kNow + kDay, 2, "0123456789abcdef0123456789abcdeF"),
+                std::string(kDevice), kNotValid},
+        // Who signed it is not known, so it is not said to have expired.
+        PassRow{"OtherSecretAndExpired",
+                Signed(kNow, 2, "0123456789abcdef0123456789abcdeF"),
+                std::string(kDevice), kNotValid},
+        PassRow{"Padded", Signed(kNow + kDay, 2) + "=", std::string(kDevice),
+                kNotValid},
+        PassRow{"Cut", Signed(kNow + kDay, 2).substr(0, 67),
+                std::string(kDevice), kNotValid},
+        PassRow{"NoPass", "", std::string(kDevice), kNotValid},
+        PassRow{"Code", std::string(kCode), std::string(kDevice), kNotValid},
+        PassRow{"NoDevice", Signed(kNow + kDay, 2), "", kNotValid},
+        PassRow{"ShortDevice", Signed(kNow + kDay, 2), "abcdefghijklmno",
+                kNotValid},
+        PassRow{"LongestDevice", Signed(kNow + kDay, 2), std::string(64, 'd'),
+                ""},
+        PassRow{"LongDevice", Signed(kNow + kDay, 2), std::string(65, 'd'),
+                kNotValid},
+        PassRow{"DeviceOfOtherLetters", Signed(kNow + kDay, 2),
+                "abcdefghijklmnop.", kNotValid}),
+    [](const auto& row) { return std::string(row.param.name); });
+
+TEST_F(GatePassTest, APassWithoutADeviceIsNone) {
+  EXPECT_EQ(Status(Join("pass." + Text(Good()))), 403);
+  Request request = Join("pass." + Text(Good()));
+  request.protocols.push_back("Device." + std::string(kDevice));
+  EXPECT_EQ(Status(request), 403);
+  EXPECT_EQ(Invite(Text(Good())).body, Why(kNotValid));
+}
+
+TEST_F(GatePassTest, TheBodyIsTwoLines) {
+  GateOptions options = WithPasses();
+  options.joins_per_minute = 100;
+  Make(options);
+  const std::string pass = Text(Good());
+  const std::string device(kDevice);
+  for (const std::string& body : {pass + "\n" + device, pass + "\r\n" + device,
+                                  " \r\n" + pass + "\n" + device + "\r\n\t",
+                                  pass + "\r\n" + device + "\n"}) {
+    EXPECT_TRUE(Invite(body).ask) << body;
+  }
+  for (const std::string& body :
+       {pass + "\r" + device, pass + " " + device, pass + device,
+        pass + "\n\n" + device, pass + "\r\r\n" + device, pass + "\n " + device,
+        pass + " \n" + device, pass + "\n" + device + "\n" + device,
+        "pass." + pass + "\n" + device, pass + "\ndevice." + device,
+        device + "\n" + pass}) {
+    const Gate::InviteAnswer answer = Invite(body);
+    EXPECT_FALSE(answer.ask) << body;
+    EXPECT_EQ(answer.body, Why(kNotValid)) << body;
+  }
+}
+
+TEST_F(GatePassTest, CodesGoOnBesideThem) {
+  EXPECT_EQ(Invite(kCode).body, R"({"ok":true,"players":8,"pass":true})");
+  EXPECT_EQ(Invite("not-the-code").body, Why(kNotValid));
+  EXPECT_EQ(Status(Invited()), 0);
+  // And a page that may not ask hears no more than before.
+  EXPECT_EQ(gate_->CheckInvite(now_, kCode, "https://evil.example", from_).body,
+            Why(kNotValid));
+}
+
+TEST_F(GatePassTest, APageHearsTheStoresAnswer) {
+  const std::string body = Body(Good());
+  const Gate::InviteAnswer answer =
+      gate_->CheckInvite(now_, body, kPage, from_);
+  ASSERT_TRUE(answer.ask);
+  for (const PassAnswer said :
+       {PassAnswer::kLetIn, PassAnswer::kRevoked, PassAnswer::kOtherDevice,
+        PassAnswer::kFailed}) {
+    EXPECT_EQ(gate_->FinishInvite(now_, said, kPage, from_).allow_origin,
+              kPage);
+  }
+  EXPECT_FALSE(
+      gate_->CheckInvite(now_, body, "https://evil.example", from_).ask);
+}
+
+// The contract: never fall back to open. The options are not valid, and a gate
+// that has them anyway lets nobody in.
+TEST_F(GatePassTest, WithoutASecretNobodyComesIn) {
+  for (const std::string& secret : {std::string(), std::string(31, 's')}) {
+    for (const bool open : {false, true}) {
+      GateOptions options = WithPasses();
+      options.joins_per_minute = 100;
+      options.pass_secret = secret;
+      options.open = open;
+      Make(options);
+      gate_->SetStoreCodes({HashCode(kCode)});
+      EXPECT_EQ(Status(Join("")), 403);
+      EXPECT_EQ(Status(Invited()), 403);
+      EXPECT_EQ(Status(Holder()), 403);
+      EXPECT_EQ(Invite("").body, Why(kNotValid));
+      EXPECT_EQ(Invite(kCode).body, Why(kNotValid));
+      EXPECT_EQ(Invite(Body(Good())).body, Why(kNotValid));
+      if (secret.empty()) continue;
+      const Pass pass = Good();
+      EXPECT_EQ(Status(Shows(WritePass(pass, secret), kDevice)), 403);
+    }
+  }
+}
+
+TEST_F(GatePassTest, WithPassesOffNoneIsOne) {
+  GateOptions options = WithPasses();
+  options.passes = false;
+  Make(options);
+  EXPECT_EQ(Status(Holder()), 403);
+  EXPECT_EQ(Invite(Body(Good())).body, R"({"ok":false})");
+  EXPECT_EQ(Status(Invited()), 0);
+}
+
+TEST_F(GatePassTest, TheStoreIsNotAskedBehindTheRate) {
+  for (int i = 0; i < 12; ++i) {
+    EXPECT_EQ(StatusIf(PassAnswer::kLetIn, Holder()), 0);
+  }
+  ask_ = std::nullopt;
+  const Refusal refusal = Ask(Holder());
+  EXPECT_EQ(refusal.status, 429);
+  EXPECT_EQ(refusal.retry_after_s, 60u);
+  EXPECT_FALSE(ask_);
+  const Gate::InviteAnswer answer = Invite(Body(Good()));
+  EXPECT_EQ(answer.status, 429);
+  EXPECT_EQ(answer.retry_after_s, 60u);
+  EXPECT_EQ(answer.body, "");
+  EXPECT_FALSE(answer.ask);
+  // Nor behind a third of it in failures.
+  now_ += seconds(60);
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_EQ(StatusIf(PassAnswer::kRevoked, Holder()), 403);
+  }
+  EXPECT_EQ(Ask(Holder()).status, 429);
+  EXPECT_FALSE(ask_);
+  EXPECT_FALSE(Invite(Body(Good())).ask);
+}
+
+TEST_F(GatePassTest, AStoreThatCannotTellIsNobodysFailure) {
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_EQ(StatusIf(PassAnswer::kFailed, Holder()), 503);
+    EXPECT_EQ(InviteIf(PassAnswer::kFailed, Body(Good())).status, 503);
+  }
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_EQ(StatusIf(PassAnswer::kRevoked, Holder()), 403);
+  }
+  EXPECT_EQ(Status(Holder()), 429);
+}
+
+// Asked of the store all at once, they all came before the first failure; they
+// fail no more often for that.
+TEST_F(GatePassTest, AThirdMayFailAtOnceAsWell) {
+  for (int i = 0; i < 12; ++i) {
+    EXPECT_EQ(Status(Holder()), 0);
+    ASSERT_TRUE(ask_);
+  }
+  now_ += milliseconds(1'500);
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_EQ(
+        gate_->FinishJoin(now_, PassAnswer::kRevoked, hello_, from_).status,
+        403);
+  }
+  now_ += milliseconds(1'500);
+  for (int i = 0; i < 4; ++i) {
+    const Refusal refusal =
+        gate_->FinishJoin(now_, PassAnswer::kOtherDevice, hello_, from_);
+    EXPECT_EQ(refusal.status, 429);
+    EXPECT_EQ(refusal.retry_after_s, 59u);
+    const Gate::InviteAnswer answer =
+        gate_->FinishInvite(now_, PassAnswer::kRevoked, std::nullopt, from_);
+    EXPECT_EQ(answer.status, 429);
+    EXPECT_EQ(answer.retry_after_s, 59u);
+    EXPECT_EQ(answer.body, "");
+  }
+  EXPECT_EQ(gate_->FinishJoin(now_, PassAnswer::kLetIn, hello_, from_).status,
+            0);
+}
+
+TEST_F(GatePassTest, ADrainThatBeginsMeanwhileLetsResumesPass) {
+  EXPECT_EQ(Status(Holder()), 0);
+  gate_->Drain();
+  for (const PassAnswer said : {PassAnswer::kLetIn, PassAnswer::kRevoked}) {
+    EXPECT_EQ(gate_->FinishJoin(now_, said, hello_, from_).status, 503);
+  }
+  hello_.resume = "1234abcd";
+  EXPECT_EQ(gate_->FinishJoin(now_, PassAnswer::kLetIn, hello_, from_).status,
+            0);
+  EXPECT_EQ(InviteIf(PassAnswer::kLetIn, Body(Good())).status, 200);
+}
+
+TEST_F(GatePassTest, OptionsOfPassesMayChange) {
+  GateOptions options = WithPasses();
+  options.pass_secret = std::string(40, 'x');
+  gate_->SetOptions(options);
+  EXPECT_EQ(Status(Holder()), 403);
+  EXPECT_EQ(Status(Shows(WritePass(Good(), options.pass_secret), kDevice)), 0);
+  options.pass_devices = 1;
+  gate_->SetOptions(options);
+  EXPECT_EQ(Status(Shows(WritePass(Good(), options.pass_secret), kDevice)),
+            403);
+}
+
+TEST_F(GateTest, KnowsTheCodesOfTheStoreToo) {
+  const Request stored = Join("invite.spring-garden-1");
+  EXPECT_EQ(Status(stored), 403);
+  gate_->SetStoreCodes(
+      {HashCode("other-garden-2"), HashCode("SPRING-GARDEN-1")});
+  EXPECT_EQ(Status(stored), 0);
+  EXPECT_EQ(Status(Invited()), 0);
+  EXPECT_EQ(Invite(" spring-GARDEN-1\n").status, 200);
+  // Whatever changes on one side stays so on the other.
+  gate_->SetOptions({});
+  EXPECT_EQ(Status(stored), 0);
+  EXPECT_EQ(Status(Invited()), 403);
+  gate_->SetStoreCodes({});
+  EXPECT_EQ(Status(stored), 403);
+  // A stored hash of nothing is no way in for who shows nothing.
+  Make({});
+  gate_->SetStoreCodes({HashCode("")});
+  EXPECT_EQ(Status(Join("")), 403);
+  EXPECT_EQ(Status(Join("pass.")), 403);
 }
 
 }  // namespace

@@ -5,12 +5,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 
 #include "parlor/close_reason.h"
 #include "parlor/connection.h"
 #include "parlor/entropy.h"
+#include "parlor/host/memory_access_store.h"
 #include "parlor/host/server.h"
 #include "parlor/lockstep/room.h"
 #include "parlor/lockstep/wire.h"
@@ -72,6 +74,27 @@ INSTANTIATE_TEST_SUITE_P(
             "server.shard.room.hold_ms: 120001 is not in 0..120000"},
         Row{"gate", [](ServerOptions& o) { o.gate.joins_per_minute = 0; },
             "server.gate.joins_per_minute: 0 is not in 1..100000"},
+        Row{"passes_without_a_store",
+            [](ServerOptions& o) {
+              o.gate = {.passes = true, .pass_secret = std::string(32, 's')};
+            },
+            "server.gate.passes: they are locked to devices and revoked in "
+            "server.access_store, and none is set"},
+        Row{"passes",
+            [](ServerOptions& o) {
+              o.gate = {.passes = true, .pass_secret = std::string(32, 's')};
+              o.access_store = std::make_shared<host::MemoryAccessStore>(
+                  [] { return 0; }, [](const auto&) {});
+            },
+            ""},
+        Row{"passes_without_a_secret",
+            [](ServerOptions& o) {
+              o.gate = {.passes = true};
+              o.access_store = std::make_shared<host::MemoryAccessStore>(
+                  [] { return 0; }, [](const auto&) {});
+            },
+            "server.gate.pass_secret: passes are signed with one, and none is "
+            "set"},
         Row{"stream", [](ServerOptions& o) { o.stream.linger_ms = -1; },
             "server.stream.linger_ms: -1 is not in 0..60000"},
         Row{"connections", [](ServerOptions& o) { o.connections = 0; },
