@@ -76,7 +76,7 @@ class OpenSockets {
   std::atomic<std::uint64_t> count_ = 0;
 };
 
-// Brings what the access store answers, on whatever thread, to the front's loop
+// Brings what the access store says, on whatever thread, to the front's loop
 // for as long as there is one.
 class AnswerBox {
  public:
@@ -138,6 +138,8 @@ class AsioServer final : public Server, private Front::Ports {
 
   // Before Start. Matches are kept in opened.file, and those it has go on.
   void KeepIn(StateFile::Opened opened);
+  // Before Listen, whose clients then find the store's codes at the gate.
+  void WatchStore();
   absl::Status Listen();
   // Throws std::system_error when the system has no thread for it.
   void Start();
@@ -240,7 +242,8 @@ class AsioServer final : public Server, private Front::Ports {
   const std::shared_ptr<Entrance> entrance_;
   const std::shared_ptr<AnswerBox> answers_ =
       std::make_shared<AnswerBox>(loop_);
-  std::unique_ptr<RoomStore> store_;  // of all doors; null: there is none
+  std::shared_ptr<AccessStore> watched_;  // its codes
+  std::unique_ptr<RoomStore> store_;      // of all doors; null: there is none
   std::vector<std::unique_ptr<DoorThread>> doors_;
   Gate gate_;
   Front front_;
@@ -281,6 +284,7 @@ AsioServer::AsioServer(const ServerOptions& options, Entropy& entropy,
 }
 
 AsioServer::~AsioServer() {
+  if (watched_ != nullptr) watched_->WatchCodes({});
   // Who has a connector left is refused, whichever thread it is on.
   entrance_->RaiseTo(Entrance::Phase::kEnding);
   if (thread_.joinable()) {
@@ -309,6 +313,14 @@ void AsioServer::KeepIn(StateFile::Opened opened) {
   for (std::size_t i = 0; i < doors_.size(); ++i) {
     doors_[i]->KeepIn(*store_, std::move(by_door[i]));
   }
+}
+
+void AsioServer::WatchStore() {
+  watched_ = options_.access_store;
+  if (watched_ == nullptr) return;
+  watched_->WatchCodes([this, box = answers_](std::vector<Sha256> codes) {
+    box->Put([this, codes = std::move(codes)] { gate_.SetStoreCodes(codes); });
+  });
 }
 
 absl::Status AsioServer::Listen() {
@@ -537,6 +549,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Create(
       if (!opened.ok()) return opened.status();
       server->KeepIn(*std::move(opened));
     }
+    server->WatchStore();
     if (absl::Status status = server->Listen(); !status.ok()) return status;
     server->Start();
     return server;

@@ -58,7 +58,8 @@ struct ServerOptions {
   // Nobody comes in over the network before Open(): his connection is closed
   // unheard. For a host who wants the first seat himself.
   bool closed = false;
-  // Codes beside gate.codes, and what passes need; nobody's when null.
+  // Codes beside gate.codes, and what passes need; nobody's when null. One
+  // server's at a time, whose destruction ends what it watches.
   std::shared_ptr<AccessStore> access_store;
   // Matches are kept in this file (mode 0600: it holds resume tokens), so that
   // the next server with it takes them back and their players resume into their
