@@ -1,23 +1,35 @@
 // parlor-host: host::Server as a process of its own. Flags, a file, signals and
 // a log are here; what a host does is in the library.
+#include <csignal>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <ctime>
 #include <exception>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <thread>
+#include <utility>
 #include <variant>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "parlor/entropy.h"
+#include "parlor/host/access_store.h"
 #include "parlor/host/os_entropy.h"
 #include "parlor/host/server.h"
+#include "parlor/host/sqlite_access_store.h"
+#include "parlor/printable.h"
 #include "parlor/status.h"
 #include "parlor/time.h"
+#include "program/commands.h"
 #include "program/log.h"
 #include "program/options.h"
 #include "program/process.h"
 #include "program/report.h"
+#include "program/settings.h"
 
 namespace parlor::host_program {
 namespace {
@@ -31,67 +43,189 @@ int Print(const Exit& exit) {
   return std::fflush(stdout) == 0 ? exit.code : kExitFailed;
 }
 
+// What Failure has put into one.
+std::string Reason(const Exit& exit) {
+  std::string_view text = exit.err;
+  if (text.starts_with(kFailurePrefix))
+    text.remove_prefix(kFailurePrefix.size());
+  if (text.ends_with('\n')) text.remove_suffix(1);
+  return std::string(text);
+}
+
+// A host from its arguments to its end.
+class Program {
+ public:
+  Program(int argc, const char* const* argv, Entropy& entropy)
+      : argc_(argc), argv_(argv), entropy_(entropy) {}
+
+  int Run() {
+    auto parsed = Parse();
+    if (const Exit* exit = std::get_if<Exit>(&parsed)) return Print(*exit);
+    options_ = std::get<Options>(std::move(parsed));
+    absl::Status status = OpenAccess();
+    if (status.ok()) status = Start();
+    if (!status.ok()) {
+      const bool refused =
+          absl::IsInvalidArgument(status) || absl::IsFailedPrecondition(status);
+      return Print(Failure(refused ? kExitRefused : kExitFailed,
+                           StatusText(options_.places.Translated(status))));
+    }
+    LogWarnings(options_);
+    if (!SayReady()) {
+      return Print(Failure(kExitFailed, "cannot write to stdout"));
+    }
+    Serve();
+    return kExitOk;
+  }
+
+ private:
+  std::variant<Options, Exit> Parse() const {
+    return ParseOptions(argc_, argv_, cores_);
+  }
+  void Log(host::LogLevel level, std::string_view line) const {
+    log_(level, line);
+  }
+
+  absl::Status OpenAccess();
+  absl::Status Start();
+  bool SayReady() const;
+  void LogWarnings(const Options& options) const;
+  void Serve();
+  void Reload();
+
+  const int argc_;
+  const char* const* const argv_;
+  Entropy& entropy_;
+  // Those of the start: a shard cannot be added later.
+  const unsigned cores_ = std::thread::hardware_concurrency();
+  Signals signals_;  // before any thread
+  const host::LogSink log_ = StderrLog();
+  const std::uint64_t descriptors_ = RaiseDescriptorLimit();
+  Options options_;
+  std::shared_ptr<host::AccessStore> access_;
+  std::size_t kept_codes_ = 0;  // at the start
+  std::unique_ptr<host::Server> server_;
+};
+
+absl::Status Program::OpenAccess() {
+  if (!options_.settings.access) return absl::OkStatus();
+  const auto store = host::SqliteAccessStore::Open(
+      *options_.settings.access,
+      [log = log_, path = Printable(*options_.settings.access)](
+          const absl::Status& status) {
+        if (status.ok()) {
+          log(host::LogLevel::kInfo, path + ": works again");
+        } else {
+          log(host::LogLevel::kWarning, StatusText(status));
+        }
+      });
+  if (!store.ok()) {
+    return MakeStatus(store.status().code(),
+                      options_.places.Where("access") + ": " +
+                          std::string(StatusText(store.status())));
+  }
+  access_ = *store;
+  access_->WatchCodes(
+      [this](std::vector<host::Sha256> codes) { kept_codes_ = codes.size(); });
+  access_->WatchCodes({});  // the server's from here on
+  options_.server.access_store = access_;
+  return absl::OkStatus();
+}
+
+absl::Status Program::Start() {
+  auto server = host::Server::Create(options_.server, entropy_, log_);
+  if (server.ok()) server_ = *std::move(server);
+  return server.status();
+}
+
 // All at once and now: who started us waits for the first line.
-bool SayReady(const Options& options, const host::Server& server) {
+bool Program::SayReady() const {
+  const Settings& settings = options_.settings;
   std::string text =
-      ListeningText(options.server, server.port(), server.tcp_port()) +
-      WorstCaseText(options.server) + MemoryText(options.server);
-  if (options.settings.codes.empty() && !options.settings.open) {
-    text += "every join will be refused: there is no --invite and no --open\n";
+      ListeningText(options_.server, server_->port(), server_->tcp_port()) +
+      WorstCaseText(options_.server) + MemoryText(options_.server);
+  if (settings.codes.empty() && kept_codes_ == 0 && !settings.passes &&
+      !settings.open) {
+    text +=
+        "every join will be refused: there is no code (parlor-host invite new "
+        "makes one), no --passes and no --open\n";
   }
   return Print({.code = kExitOk, .out = text, .err = {}}) == kExitOk;
 }
 
-void LogDescriptors(std::uint64_t have, const Options& options,
-                    const host::LogSink& log) {
+void Program::LogWarnings(const Options& options) const {
+  for (const std::string& warning : options.warnings) {
+    Log(host::LogLevel::kWarning, warning);
+  }
   const std::uint64_t need = DescriptorsNeeded(options.server);
-  if (have >= need) return;
-  log(host::LogLevel::kWarning,
-      "the system grants " + std::to_string(have) + " descriptors, and " +
-          std::to_string(options.settings.connections) + " connections need " +
-          std::to_string(need) +
+  if (descriptors_ >= need) return;
+  Log(host::LogLevel::kWarning,
+      "the system grants " + std::to_string(descriptors_) +
+          " descriptors, and " + std::to_string(options.settings.connections) +
+          " connections need " + std::to_string(need) +
           ": raise the limit (ulimit -n) or lower --connections");
 }
 
 // Until it has ended in order; or a second signal ends the process.
-void Serve(host::Server& server, EndSignals& signals,
-           const host::LogSink& log) {
-  signals.Wait();
-  log(host::LogLevel::kInfo, "told to end; another signal ends at once");
-  server.Drain();
-  while (!server.stopped()) {
-    const int second = signals.WaitFor(kLook);
-    if (second == 0) continue;
-    log(host::LogLevel::kWarning, "ended at once by a second signal, with " +
-                                      std::to_string(server.figures().players) +
-                                      " players");
-    EndSignals::DieBy(second);
+void Program::Serve() {
+  for (int signal = signals_.Wait(); signal == SIGHUP;
+       signal = signals_.Wait()) {
+    Reload();
   }
+  Log(host::LogLevel::kInfo, "told to end; another signal ends at once");
+  server_->Drain();
+  while (!server_->stopped()) {
+    const int second = signals_.WaitFor(kLook);
+    if (second == 0) continue;
+    if (second == SIGHUP) {
+      Log(host::LogLevel::kInfo, "not read again: it is about to end");
+      continue;
+    }
+    Log(host::LogLevel::kWarning,
+        "ended at once by a second signal, with " +
+            std::to_string(server_->figures().players) + " players");
+    Signals::DieBy(second);
+  }
+}
+
+// Takes over all of it or nothing: what is wrong is said, and it goes on as it
+// was.
+void Program::Reload() {
+  auto parsed = Parse();
+  if (const Exit* exit = std::get_if<Exit>(&parsed)) {
+    Log(host::LogLevel::kWarning, "nothing has changed: " + Reason(*exit));
+    return;
+  }
+  Options next = std::get<Options>(std::move(parsed));
+  next.server.access_store = access_;
+  absl::Status status =
+      next.settings.access == options_.settings.access
+          ? server_->Reload(next.server)
+          : InvalidArgument("server.access_store: cannot change while it runs");
+  if (!status.ok()) {
+    status = next.places.Translated(status);
+    Log(host::LogLevel::kWarning,
+        "nothing has changed: " + Printable(StatusText(status)));
+    return;
+  }
+  if (access_ != nullptr) access_->Refresh();
+  std::string changed;
+  for (const std::string_view name :
+       Differences(options_.settings, next.settings)) {
+    changed.append(changed.empty() ? "; changed: " : ", ").append(name);
+  }
+  options_ = std::move(next);
+  Log(host::LogLevel::kInfo, "read again: settings and files" + changed);
+  LogWarnings(options_);
 }
 
 int Main(int argc, char** argv) {
   HoldStandardStreams();
-  const auto parsed =
-      ParseOptions(argc, argv, std::thread::hardware_concurrency());
-  if (const Exit* exit = std::get_if<Exit>(&parsed)) return Print(*exit);
-  const Options& options = std::get<Options>(parsed);
-
-  EndSignals signals;
-  const host::LogSink log = StderrLog();
-  const std::uint64_t descriptors = RaiseDescriptorLimit();
   host::OsEntropy entropy;
-  const auto server = host::Server::Create(options.server, entropy, log);
-  if (!server.ok()) {
-    return Print(Failure(
-        absl::IsInvalidArgument(server.status()) ? kExitRefused : kExitFailed,
-        StatusText(server.status())));
+  if (IsCommand(argc, argv)) {
+    return Print(RunCommand(argc, argv, std::time(nullptr), entropy));
   }
-  LogDescriptors(descriptors, options, log);
-  if (!SayReady(options, **server)) {
-    return Print(Failure(kExitFailed, "cannot write to stdout"));
-  }
-  Serve(**server, signals, log);
-  return kExitOk;
+  return Program(argc, argv, entropy).Run();
 }
 
 }  // namespace

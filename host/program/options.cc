@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "parlor/host/memory_access_store.h"
 #include "parlor/printable.h"
 #include "parlor/status.h"
 #include "parlor/transports/tls.h"
@@ -23,6 +24,11 @@ namespace {
 constexpr std::string_view kPrintConfig = "print-config";
 
 constexpr const char* kFooter =
+    "Commands, each with a --help of its own; a running host takes what they "
+    "change:\n"
+    "  parlor-host invite new|list|revoke       codes that let in\n"
+    "  parlor-host pass new|list|revoke|secret  passes, which let in for a "
+    "time\n\n"
     "A TIME is a whole number with its unit: 500ms, 2s, 10m, 4h.\n\n"
     "The file of --config is one JSON object with the same names, without the "
     "dashes:\n"
@@ -33,7 +39,9 @@ constexpr const char* kFooter =
     "  1  a port or a thread could not be had from the system\n"
     "  2  a bad flag or file; nothing was started\n"
     "SIGTERM and SIGINT drain and then end in order; the second ends at "
-    "once.\n";
+    "once.\nSIGHUP reads the file of --config, the certificate and the secret "
+    "again, without\ndropping anyone; what cannot change while it runs, or is "
+    "wrong, changes nothing.\n";
 
 void Declare(CLI::App& app, Raw& raw, const Settings& defaults) {
   app.formatter(std::make_shared<Help>());
@@ -109,7 +117,14 @@ absl::Status CheckTogether(const Places& places, const Settings& settings,
                            " is taken by --port");
   }
   absl::Status status = LoadPassSecret(places, settings, server);
-  if (status.ok()) status = places.Translated(host::ValidateOptions(server));
+  if (!status.ok()) return status;
+  host::ServerOptions complete = server;
+  // In place of the one that is opened when nothing is wrong.
+  if (settings.access) {
+    complete.access_store = std::make_shared<host::MemoryAccessStore>(
+        [] { return std::int64_t{0}; }, [](const auto& /*task*/) {});
+  }
+  status = places.Translated(host::ValidateOptions(complete));
   if (status.ok()) status = LoadTls(places, settings, server);
   return status;
 }
@@ -161,8 +176,9 @@ Exit PrintedConfig(const Settings& settings) {
 }  // namespace
 
 Exit Failure(int code, std::string_view text) {
-  return {
-      .code = code, .out = {}, .err = "parlor-host: " + Printable(text) + "\n"};
+  return {.code = code,
+          .out = {},
+          .err = std::string(kFailurePrefix) + Printable(text) + "\n"};
 }
 
 std::variant<Options, Exit> ParseOptions(int argc, const char* const* argv,

@@ -40,7 +40,8 @@ struct Exit {
 std::variant<Options, Exit> ParseOptions(int argc, const char* const* argv,
                                          unsigned cores);
 
-// What cannot go on: "parlor-host: ..." in one line.
+// What cannot go on, in one line behind this.
+inline constexpr std::string_view kFailurePrefix = "parlor-host: ";
 Exit Failure(int code, std::string_view text);
 
 }  // namespace parlor::host_program

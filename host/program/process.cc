@@ -25,21 +25,22 @@ std::uint64_t RaiseDescriptorLimit() {
   return setrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : before;
 }
 
-EndSignals::EndSignals() : signals_() {
+Signals::Signals() : signals_() {
   sigemptyset(&signals_);
   sigaddset(&signals_, SIGINT);
   sigaddset(&signals_, SIGTERM);
+  sigaddset(&signals_, SIGHUP);
   pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
 }
 
-int EndSignals::Wait() {
+int Signals::Wait() {
   int signal = 0;
   while (signal <= 0) signal = sigwaitinfo(&signals_, nullptr);
   return signal;
 }
 
-int EndSignals::WaitFor(Duration time) {
+int Signals::WaitFor(Duration time) {
   constexpr std::int64_t kSecond = 1'000'000'000;
   timespec limit{};
   limit.tv_sec = static_cast<std::time_t>(time.count() / kSecond);
@@ -48,7 +49,7 @@ int EndSignals::WaitFor(Duration time) {
   return signal > 0 ? signal : 0;
 }
 
-void EndSignals::DieBy(int signal) {
+void Signals::DieBy(int signal) {
   std::signal(signal, SIG_DFL);
   raise(signal);
   sigset_t one;

@@ -17,13 +17,13 @@ void HoldStandardStreams();
 // Raises the soft limit to the hard one; the limit that holds then.
 std::uint64_t RaiseDescriptorLimit();
 
-// SIGINT and SIGTERM, kept from all threads that are made later, until they are
-// waited for; SIGPIPE ignored. One object, before any thread.
-class EndSignals {
+// SIGINT, SIGTERM and SIGHUP, kept from all threads that are made later, until
+// they are waited for; SIGPIPE ignored. One object, before any thread.
+class Signals {
  public:
-  EndSignals();
-  EndSignals(const EndSignals&) = delete;
-  EndSignals& operator=(const EndSignals&) = delete;
+  Signals();
+  Signals(const Signals&) = delete;
+  Signals& operator=(const Signals&) = delete;
 
   // The next one.
   int Wait();

@@ -9,13 +9,13 @@
 #include <span>
 #include <string_view>
 #include <system_error>
-#include <utility>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_format.h"
 #include "parlor/host/gate_options.h"
 #include "parlor/printable.h"
 #include "parlor/status.h"
+#include "storage/file_descriptor.h"
 
 namespace parlor::host_program {
 namespace {
@@ -24,49 +24,14 @@ constexpr mode_t kOthersRead = S_IRGRP | S_IROTH;
 constexpr mode_t kOthers = S_IRWXG | S_IRWXO;
 constexpr mode_t kOwnersAlone = S_IRUSR | S_IWUSR;
 
-class Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  ~Descriptor() { Close(); }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-
-  int get() const { return number_; }
-  bool Close() { return number_ < 0 || close(std::exchange(number_, -1)) == 0; }
-
- private:
-  int number_;
-};
-
 std::string Line(const std::string& path, std::string_view text) {
   return Printable(path).append(": ").append(text);
 }
 
-std::string Cannot(const std::string& path, std::string_view what) {
-  const int error = errno;
+std::string Cannot(const std::string& path, std::string_view what,
+                   int error = errno) {
   return Line(path, std::string("cannot ") + std::string(what) +
                         " it: " + std::system_category().message(error));
-}
-
-bool WriteAll(int file, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = write(file, text.data(), text.size());
-    if (written < 0 && errno != EINTR) return false;
-    if (written > 0) text.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return fsync(file) == 0;
-}
-
-// Up to the end of the file or of `out`; the count, or -1.
-ssize_t ReadAll(int file, std::span<char> out) {
-  std::size_t count = 0;
-  while (count < out.size()) {
-    const ssize_t got = read(file, out.data() + count, out.size() - count);
-    if (got == 0) break;
-    if (got < 0 && errno != EINTR) return -1;
-    if (got > 0) count += static_cast<std::size_t>(got);
-  }
-  return static_cast<ssize_t>(count);
 }
 
 std::string_view WithoutNewline(std::string_view text) {
@@ -79,9 +44,10 @@ std::string_view WithoutNewline(std::string_view text) {
 
 absl::StatusOr<std::string> ReadSecret(const std::string& path) {
   // Without waiting for whoever writes to a pipe of that name.
-  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  const host::FileDescriptor file(
+      open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat about {};
-  if (file.get() < 0 || fstat(file.get(), &about) != 0) {
+  if (!file.valid() || fstat(file.get(), &about) != 0) {
     return InvalidArgument(Cannot(path, "read"));
   }
   if (!S_ISREG(about.st_mode)) return InvalidArgument(Line(path, "is no file"));
@@ -91,14 +57,15 @@ absl::StatusOr<std::string> ReadSecret(const std::string& path) {
                                    "600 %s",
                                    about.st_mode & 07777, Printable(path))));
   }
-  std::string text(kSecretBytesMax + 1, '\0');
-  const ssize_t count = ReadAll(file.get(), text);
-  if (count < 0) return InvalidArgument(Cannot(path, "read"));
-  if (static_cast<std::size_t>(count) > kSecretBytesMax) {
+  const auto size = static_cast<std::size_t>(about.st_size);
+  if (size > kSecretBytesMax) {
     return InvalidArgument(Line(
         path, "is larger than " + std::to_string(kSecretBytesMax) + " bytes"));
   }
-  text.resize(static_cast<std::size_t>(count));
+  std::string text(size, '\0');
+  const int error =
+      host::ReadAt(file, std::as_writable_bytes(std::span(text)), 0);
+  if (error != 0) return InvalidArgument(Cannot(path, "read", error));
   text.resize(WithoutNewline(text).size());
   if (text.size() >= host::kPassSecretMin) return text;
   return InvalidArgument(Line(path, "holds " + std::to_string(text.size()) +
@@ -108,15 +75,15 @@ absl::StatusOr<std::string> ReadSecret(const std::string& path) {
 }
 
 absl::Status MakeSecret(const std::string& path, Entropy& entropy) {
-  Descriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
-                       kOwnersAlone));
-  if (file.get() < 0 && errno == EEXIST) {
+  const host::FileDescriptor file(open(
+      path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kOwnersAlone));
+  if (!file.valid() && errno == EEXIST) {
     return InvalidArgument(
         Line(path,
              "is there already, and stays: without it, all passes that "
              "were signed with it would end"));
   }
-  if (file.get() < 0) {
+  if (!file.valid()) {
     return MakeStatus(absl::StatusCode::kUnavailable, Cannot(path, "make"));
   }
   std::array<std::byte, host::kPassSecretMin> secret;
@@ -125,14 +92,16 @@ absl::Status MakeSecret(const std::string& path, Entropy& entropy) {
       absl::BytesToHexString(absl::string_view(
           reinterpret_cast<const char*>(secret.data()), secret.size())) +
       "\n";
+  int error = host::WriteAt(file, std::as_bytes(std::span(text)), 0);
   // Whatever the process's umask takes away.
-  if (fchmod(file.get(), kOwnersAlone) == 0 && WriteAll(file.get(), text) &&
-      file.Close()) {
-    return absl::OkStatus();
+  if (error == 0 &&
+      (fchmod(file.get(), kOwnersAlone) != 0 || fsync(file.get()) != 0)) {
+    error = errno;
   }
-  const std::string why = Cannot(path, "write");
+  if (error == 0) return absl::OkStatus();
   unlink(path.c_str());
-  return MakeStatus(absl::StatusCode::kUnavailable, why);
+  return MakeStatus(absl::StatusCode::kUnavailable,
+                    Cannot(path, "write", error));
 }
 
 bool OthersMayRead(const std::string& path) {

@@ -19,6 +19,7 @@
 #include "program/config_file.h"
 #include "program/settings.h"
 #include "support/status_matchers.h"
+#include "support/temp_folder.h"
 #include "support/test_certificate.h"
 
 namespace parlor::host_program {
@@ -279,7 +280,8 @@ std::string Valued(const Row& row, std::int64_t value) {
   return std::to_string(value) + (row.kind == Kind::kDuration ? "ms" : "");
 }
 
-// At its ceiling, and one above: by its flag and in the file.
+// At its ceiling, and one above: a flag, the file, and a program that made the
+// server's options itself.
 TEST(Caps, MoveUpToTheirCeilingAndNoFurther) {
   const test::TempFolder folder;
   for (const Cap& cap : kCaps) {
@@ -308,6 +310,17 @@ TEST(Caps, MoveUpToTheirCeilingAndNoFurther) {
     EXPECT_THAT(RefusalOf({"--config", path}),
                 StartsWith("parlor-host: " + path + ": \"" + name +
                            "\": " + above + " is not in "));
+
+    Settings settings;
+    settings.*member = cap.ceiling;
+    EXPECT_THAT(host::ValidateOptions(ToServerOptions(settings)), IsOk());
+    settings.*member = cap.ceiling + 1;
+    const absl::Status status =
+        host::ValidateOptions(ToServerOptions(settings));
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(std::string(status.message()),
+                StartsWith(std::string(row->field) + ": " +
+                           std::to_string(cap.ceiling + 1) + " is not in "));
   }
 }
 
