@@ -18,8 +18,10 @@
 #include "parlor/host/access_store.h"
 #include "parlor/host/address.h"
 #include "parlor/host/gate_options.h"
+#include "parlor/limits.h"
 #include "parlor/time.h"
 #include "parlor/transports/request.h"
+#include "support/counting_allocator.h"
 
 namespace parlor::host {
 namespace {
@@ -890,6 +892,47 @@ TEST_F(GateTest, KnowsTheCodesOfTheStoreToo) {
   gate_->SetStoreCodes({HashCode("")});
   EXPECT_EQ(Status(Join("")), 403);
   EXPECT_EQ(Status(Join("pass.")), 403);
+}
+
+// ---- Bounds.
+
+Address Numbered(std::uint32_t number) {
+  std::string text = "10";
+  for (const int shift : {16, 8, 0}) {
+    text += '.' + std::to_string(number >> shift & 0xff);
+  }
+  return Address::Parse(text).value();
+}
+
+// All that a gate remembers of addresses: who came, and who failed.
+TEST_F(GateTest, AMillionAddressesInAMinuteCostLittleAndHideNobody) {
+  GateOptions options = Closed();
+  options.joins_per_minute = limits::kAddressRate.fallback;
+  const std::uint64_t before = parlor_allocated_bytes();
+  Make(options);
+  const auto fails = [&](const Address& from) {
+    return gate_->CheckInvite(now_, "guess", std::nullopt, from).status;
+  };
+  // Who guessed too often, and who came too often.
+  for (std::uint32_t i = 0; i < 100; ++i) {
+    for (int n = 0; n < 20; ++n) ASSERT_EQ(fails(Numbered(i)), 403);
+    const Address busy = Numbered(1'000 + i);
+    for (int n = 0; n < 60; ++n) ASSERT_EQ(Ask(Invited(), busy).status, 0);
+  }
+  const TimePoint begin = now_;
+  for (std::uint32_t i = 0; i < 1'000'000; ++i) {
+    now_ = begin + seconds(59) * i / 1'000'000;
+    fails(Numbered(100'000 + i));
+  }
+#if PARLOR_COUNTS_ALLOCATIONS
+  EXPECT_LE(parlor_allocated_bytes() - before, 64u << 20);
+#endif
+  for (std::uint32_t i = 0; i < 100; ++i) {
+    EXPECT_EQ(fails(Numbered(i)), 429);
+    EXPECT_EQ(Ask(Invited(), Numbered(1'000 + i)).status, 429);
+  }
+  // Nor has a stranger to wait for them.
+  EXPECT_EQ(Ask(Invited(), other_).status, 0);
 }
 
 }  // namespace

@@ -42,6 +42,22 @@ TEST(MinuteRatesTest, TakesAMinutesWorth) {
   EXPECT_EQ(rates.keys(), 3u);
 }
 
+// In a minute that has begun, and nobody gets a fresh one.
+TEST(MinuteRatesTest, ItsRateMayChange) {
+  MinuteRates rates(3, 100);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(rates.Take(kStart, Key(1)), 0u);
+  EXPECT_EQ(rates.Take(kStart, Key(2)), 0u);
+  rates.SetPerMinute(4);
+  const TimePoint later = kStart + seconds(20);
+  EXPECT_EQ(rates.Take(later, Key(1)), 0u);
+  EXPECT_EQ(rates.Take(later, Key(1)), 40u);
+  rates.SetPerMinute(2);
+  EXPECT_EQ(rates.Take(later, Key(1)), 40u);
+  EXPECT_EQ(rates.Take(later, Key(2)), 0u);
+  EXPECT_EQ(rates.Take(later, Key(2)), 40u);
+  EXPECT_EQ(rates.Take(kStart + seconds(60), Key(1)), 0u);
+}
+
 TEST(MinuteRatesTest, TellsTheSecondsExactly) {
   MinuteRates rates(1, 100);
   EXPECT_EQ(rates.Take(kStart, Key(1)), 0u);

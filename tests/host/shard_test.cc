@@ -215,6 +215,7 @@ class JoinRateTest : public ShardTest {
     options.rooms = 10;
     options.room_joins_per_minute = 3;
     Make(options);
+    options_ = options;
   }
 
   Refusal Ask(std::uint32_t room, const Address& from, int players = 2) {
@@ -226,9 +227,24 @@ class JoinRateTest : public ShardTest {
     for (int i = 0; i < 3; ++i) ASSERT_EQ(Ask(1, from_).status, 0) << i;
   }
 
+  ShardOptions options_;
   const Address from_ = Address::Parse("192.0.2.1").value();
   const Address other_ = Address::Parse("192.0.2.2").value();
 };
+
+TEST_F(JoinRateTest, MayChange) {
+  Exhaust();
+  options_.room_joins_per_minute = 4;
+  shard_->SetOptions(options_);
+  EXPECT_EQ(Ask(1, from_).status, 0);
+  EXPECT_EQ(Ask(1, from_).status, 429);
+  options_.room_joins_per_minute = 2;
+  shard_->SetOptions(options_);
+  EXPECT_EQ(Ask(1, from_).status, 429);
+  EXPECT_EQ(Ask(2, from_).status, 0);
+  EXPECT_EQ(Ask(2, from_).status, 0);
+  EXPECT_EQ(Ask(2, from_).status, 429);
+}
 
 TEST_F(JoinRateTest, IsOfOneAddressIntoOneRoom) {
   Exhaust();
