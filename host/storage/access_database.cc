@@ -646,23 +646,38 @@ absl::Status Database::TryWrite() {
   return Run(query);
 }
 
+// The first character of `text`, which is UTF-8 and not empty.
+char32_t TakeCharacter(std::string_view& text) {
+  const auto first = static_cast<unsigned char>(text[0]);
+  const std::size_t size = first < 0x80   ? 1
+                           : first < 0xe0 ? 2
+                           : first < 0xf0 ? 3
+                                          : 4;
+  char32_t character = size == 1 ? first : first & (0x7fU >> size);
+  for (const char byte : text.substr(1, size - 1)) {
+    character = character << 6 | (static_cast<unsigned char>(byte) & 0x3fU);
+  }
+  text.remove_prefix(size);
+  return character;
+}
+
+// A control character, or one that ends a line or turns its direction.
+bool BreaksLine(char32_t character) {
+  return character < 0x20 || (character >= 0x7f && character <= 0x9f) ||
+         character == 0x200e || character == 0x200f ||
+         (character >= 0x2028 && character <= 0x202e) ||
+         (character >= 0x2066 && character <= 0x2069);
+}
+
 }  // namespace
 
 std::string_view WhatIsWrongWithLabel(std::string_view label) {
   if (label.size() > kLabelBytesMax) return "a label has at most 64 bytes";
   if (!IsUtf8(std::as_bytes(std::span(label)))) return "a label is UTF-8";
-  for (std::size_t i = 0; i < label.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(label[i]);
-    const std::string_view two = label.substr(i, 2);
-    const std::string_view three = label.substr(i, 3);
-    // U+0080 to U+009F are control characters too. U+200E, U+200F, U+2028 to
-    // U+202E and U+2066 to U+2069 break lines or turn them around.
-    const bool breaks = byte < 0x20 || byte == 0x7f ||
-                        (two >= "\xc2\x80" && two <= "\xc2\x9f") ||
-                        (three >= "\xe2\x80\x8e" && three <= "\xe2\x80\x8f") ||
-                        (three >= "\xe2\x80\xa8" && three <= "\xe2\x80\xae") ||
-                        (three >= "\xe2\x81\xa6" && three <= "\xe2\x81\xa9");
-    if (breaks) return "a label has no control characters";
+  while (!label.empty()) {
+    if (BreaksLine(TakeCharacter(label))) {
+      return "a label has no control characters";
+    }
   }
   return {};
 }

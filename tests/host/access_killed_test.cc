@@ -35,7 +35,6 @@ namespace {
 using test::NumberedHash;
 using ::testing::AnyOf;
 using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
 constexpr std::chrono::seconds kPatience{60};
 // So many numbers each life of the program has for itself.

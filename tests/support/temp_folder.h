@@ -2,10 +2,10 @@
 #ifndef PARLOR_TESTS_SUPPORT_TEMP_FOLDER_H_
 #define PARLOR_TESTS_SUPPORT_TEMP_FOLDER_H_
 
-#include <stdlib.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
