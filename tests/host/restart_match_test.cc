@@ -95,8 +95,12 @@ class RestartedMatch {
   // One who plays leaves, or drops and never comes back: up to where the room
   // has noticed, and told, but not everybody has heard.
   void LoseSeat() {
+    if (!AllPlaying()) return;
+    // Until a room that was killed has again what it had relayed. A seat that
+    // goes before it said that again leaves the others apart: nobody can help.
+    world_.RunFor(60 * kMillisecond);
     const auto staying = Staying();
-    if (staying.size() < 3 || !AllPlaying()) return;
+    if (staying.size() < 3) return;
     Client& client =
         *staying[random_.Below(static_cast<std::uint32_t>(staying.size()))];
     const int before = world_.room()->seated();
