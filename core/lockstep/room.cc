@@ -60,6 +60,7 @@ struct alignas(64) Room::Seat {
 // message reads its seat and only writes here.
 struct Room::Recent {
   std::array<MessageBytes, kReplayInputs> inputs;
+  static_assert(sizeof(inputs) == kReplayInputs * kMessageSize);
 };
 
 absl::Status ValidateOptions(const RoomOptions& options) {
@@ -468,9 +469,14 @@ void Room::Save(TimePoint now, std::vector<std::byte>& out) const {
                 .last_hash = seat.last_frame[1],
                 .inputs = {}},
                seat.inputs - oldest, out);
-    for (std::uint64_t input = oldest; input < seat.inputs; ++input) {
-      ByteWriter(out).Bytes(recent_[i].inputs[input % kReplayInputs]);
-    }
+    // From the oldest to the end of the ring, and from its begin.
+    const auto ring = std::as_bytes(std::span(recent_[i].inputs));
+    const std::size_t size = (seat.inputs - oldest) * kMessageSize;
+    const std::size_t begin = oldest % kReplayInputs * kMessageSize;
+    const std::size_t first = std::min(size, ring.size() - begin);
+    ByteWriter writer(out);
+    writer.Bytes(ring.subspan(begin, first));
+    writer.Bytes(ring.first(size - first));
   }
 }
 

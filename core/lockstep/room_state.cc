@@ -31,6 +31,7 @@ absl::Status ParseInputs(ByteReader& reader, std::size_t seat,
                          SeatState& state) {
   const std::size_t count = reader.U8();
   if (count > kReplayInputs) return WrongSeat(seat, "too many inputs");
+  state.inputs.reserve(count);
   std::int64_t last = -1;
   for (std::size_t i = 0; i < count; ++i) {
     const std::span<const std::byte> bytes = reader.Bytes(kMessageSize);

@@ -198,7 +198,8 @@ Shard::Entry& Shard::Open(std::unique_ptr<Entry> owned) {
   return entry;
 }
 
-void Shard::Remove(Entry& entry) {
+void Shard::Remove(Entry& entry, bool keep) {
+  if (entry.kept && !keep) keeping_->store.Forget(entry.number);
   SetAlarm(entry, kNever);
   if (keeping_) keeping_->due.Set(entry.keep, kNever);
   CountSeats(entry, 0);
@@ -212,9 +213,7 @@ void Shard::Remove(Entry& entry) {
 // longer is woken at the old time, and says so then.
 void Shard::Settle(TimePoint now, Entry& entry) {
   if (entry.room.phase() == lockstep::Room::Phase::kEnded) {
-    Forget(entry);
-    Remove(entry);
-    return;
+    return Remove(entry, /*keep=*/false);
   }
   if (entry.room.next_alarm() < entry.alarm.at()) {
     SetAlarm(entry, entry.room.next_alarm());
@@ -323,11 +322,6 @@ void Shard::KeepDue(TimePoint now) {
   }
 }
 
-void Shard::Forget(Entry& entry) {
-  if (entry.kept) keeping_->store.Forget(entry.number);
-  entry.kept = false;
-}
-
 void Shard::EndAll(TimePoint now, CloseReason reason) {
   const bool keep = keeping_ && reason == CloseReason::kRestart;
   rooms_.ForEach([&](RoomId, std::unique_ptr<Entry>& entry) {
@@ -335,8 +329,7 @@ void Shard::EndAll(TimePoint now, CloseReason reason) {
       Keep(now, *entry);
     }
     entry->room.End(reason);
-    if (!keep) Forget(*entry);
-    Remove(*entry);
+    Remove(*entry, keep);
   });
   sessions_.ForEach([&](ConnectionId, std::unique_ptr<Session>& session) {
     session->connection().Close(reason);

@@ -155,7 +155,8 @@ class Room {
   // lost with an older state: the last inputs of a seat that was connected and
   // does not return, which some of the others may have and some not, and that
   // the seat had said them, so that a hostile one may say others. Both show in
-  // HASH.
+  // HASH; where nothing of a seat that leaves was kept, the match of whoever
+  // had heard it ends (PeerEnd::kHole).
   void Save(TimePoint now, std::vector<std::byte>& out) const;
 
   // No deadline is before this. It may have moved earlier after any call, and

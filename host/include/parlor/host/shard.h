@@ -123,7 +123,7 @@ class Shard {
   struct Keeping;
 
   Entry& Open(std::unique_ptr<Entry> entry);
-  void Remove(Entry& entry);
+  void Remove(Entry& entry, bool keep);
   void Settle(TimePoint now, Entry& entry);
   void CountSeats(Entry& entry, int seated);
   void SetAlarm(Entry& entry, TimePoint at);
@@ -131,7 +131,6 @@ class Shard {
   void Keep(TimePoint now, Entry& entry);
   void KeepSoon(TimePoint now, Entry& entry);
   void KeepDue(TimePoint now);
-  void Forget(Entry& entry);
 
   ShardOptions options_;
   Entropy& entropy_;
