@@ -70,7 +70,8 @@ class Program {
       return Print(Failure(refused ? kExitRefused : kExitFailed,
                            StatusText(options_.places.Translated(status))));
     }
-    LogWarnings(options_);
+    LogWarnings();
+    LogDescriptors();
     if (!SayReady()) {
       return Print(Failure(kExitFailed, "cannot write to stdout"));
     }
@@ -89,7 +90,8 @@ class Program {
   absl::Status OpenAccess();
   absl::Status Start();
   bool SayReady() const;
-  void LogWarnings(const Options& options) const;
+  void LogWarnings() const;
+  void LogDescriptors() const;
   void Serve();
   void Reload();
 
@@ -153,15 +155,18 @@ bool Program::SayReady() const {
   return Print({.code = kExitOk, .out = text, .err = {}}) == kExitOk;
 }
 
-void Program::LogWarnings(const Options& options) const {
-  for (const std::string& warning : options.warnings) {
+void Program::LogWarnings() const {
+  for (const std::string& warning : options_.warnings) {
     Log(host::LogLevel::kWarning, warning);
   }
-  const std::uint64_t need = DescriptorsNeeded(options.server);
+}
+
+void Program::LogDescriptors() const {
+  const std::uint64_t need = DescriptorsNeeded(options_.server);
   if (descriptors_ >= need) return;
   Log(host::LogLevel::kWarning,
       "the system grants " + std::to_string(descriptors_) +
-          " descriptors, and " + std::to_string(options.settings.connections) +
+          " descriptors, and " + std::to_string(options_.settings.connections) +
           " connections need " + std::to_string(need) +
           ": raise the limit (ulimit -n) or lower --connections");
 }
@@ -214,9 +219,11 @@ void Program::Reload() {
        Differences(options_.settings, next.settings)) {
     changed.append(changed.empty() ? "; changed: " : ", ").append(name);
   }
+  const bool more = next.settings.connections > options_.settings.connections;
   options_ = std::move(next);
   Log(host::LogLevel::kInfo, "read again: settings and files" + changed);
-  LogWarnings(options_);
+  LogWarnings();
+  if (more) LogDescriptors();
 }
 
 int Main(int argc, char** argv) {

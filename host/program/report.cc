@@ -11,6 +11,7 @@
 #include "logic/minute_rates.h"
 #include "parlor/entropy.h"
 #include "parlor/host/shard.h"
+#include "parlor/host/sqlite_access_store.h"
 #include "parlor/lockstep/room.h"
 #include "parlor/time.h"
 
@@ -36,6 +37,19 @@ constexpr std::uint64_t kLoopBytes = 64 * kKiB + 2 * kKiB * kKiB;
 // and some to spare for what the system's libraries open.
 constexpr std::uint64_t kLoopDescriptors = 3;
 constexpr std::uint64_t kOtherDescriptors = 32;
+// Of the access store: its database and what SQLite has beside it (the log, its
+// index, and one for a time), and of kept matches the file, its successor and
+// their folder while one takes the other's place.
+constexpr std::uint64_t kAccessDescriptors = 4;
+constexpr std::uint64_t kStateDescriptors = 3;
+// SQLite's page cache (2,000 KiB unless it is told otherwise), and the hashes
+// of codes, 128 KiB, at the file, at its watcher and at the gate.
+constexpr std::uint64_t kAccessBytes = 3 * kKiB * kKiB;
+// A pass and its device in the store's queue, with whom to answer.
+constexpr std::uint64_t kUseBytes = 256;
+// What a shard and the file remember of each room beside the match: where it
+// lies, and when it is kept next.
+constexpr std::uint64_t kKeptRoomBytes = 128;
 
 struct Term {
   std::string_view name;
@@ -77,7 +91,7 @@ std::uint64_t RoomBytes(const host::ShardOptions& options) {
 
 std::vector<Term> MemoryTerms(const host::ServerOptions& options) {
   const std::uint64_t link = kConnectionBytes + (options.tls ? kTlsBytes : 0);
-  return {
+  std::vector<Term> terms = {
       {"connections", Unsigned(options.connections), link},
       {"lanes of connections", Unsigned(options.connections),
        options.stream.reliable_bytes_max},
@@ -94,6 +108,15 @@ std::vector<Term> MemoryTerms(const host::ServerOptions& options) {
        host::MinuteRates::kKeyBytesMax},
       {"buffers of threads", Unsigned(options.shards) + 1, kLoopBytes},
   };
+  if (options.access_store != nullptr) {
+    terms.push_back({"the access file", 1, kAccessBytes});
+    terms.push_back({"passes that are looked up", host::kUsesMax, kUseBytes});
+  }
+  if (!options.state_path.empty()) {
+    terms.push_back({"what is kept of rooms, beside them",
+                     Unsigned(options.shard.rooms), kKeptRoomBytes});
+  }
+  return terms;
 }
 
 }  // namespace
@@ -136,7 +159,9 @@ std::string MemoryText(const host::ServerOptions& options) {
 
 std::uint64_t DescriptorsNeeded(const host::ServerOptions& options) {
   return Unsigned(options.connections) +
-         (Unsigned(options.shards) + 1) * kLoopDescriptors + kOtherDescriptors;
+         (Unsigned(options.shards) + 1) * kLoopDescriptors + kOtherDescriptors +
+         (options.access_store != nullptr ? kAccessDescriptors : 0) +
+         (options.state_path.empty() ? 0 : kStateDescriptors);
 }
 
 }  // namespace parlor::host_program

@@ -783,6 +783,9 @@ TEST_F(ConfigFile, PassesWithoutTheirSecretOrTheirFileAreRefused) {
   EXPECT_EQ(RefusalOf({"--passes", "--pass-secret", secret}),
             "parlor-host: --passes: needs --access FILE, where it is kept "
             "which devices use a pass");
+  EXPECT_EQ(RefusalOf({"--passes", "--open", "--access=codes.db",
+                       "--pass-secret", secret}),
+            "parlor-host: --open: who is open to everyone has no passes");
 }
 
 TEST_F(ConfigFile, ASecretThatIsNoneIsNamedWithItsFile) {

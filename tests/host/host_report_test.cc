@@ -5,8 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
+#include "parlor/host/memory_access_store.h"
 #include "parlor/host/server.h"
 #include "program/settings.h"
 #include "support/test_certificate.h"
@@ -14,7 +16,9 @@
 namespace parlor::host_program {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 TEST(HostReport, ListensWhereABrowserMayBeSent) {
@@ -83,6 +87,25 @@ TEST(HostReport, DescriptorsAreThoseOfTheConnectionsAndSome) {
   EXPECT_LT(few, 1'100u);
   settings.connections = 5'000;
   EXPECT_EQ(DescriptorsNeeded(ToServerOptions(settings)), few + 4'000);
+}
+
+// The file of codes and passes, and that of matches, where there is one.
+TEST(HostReport, FilesAreCounted) {
+  host::ServerOptions options = ToServerOptions(Settings());
+  const std::uint64_t without = DescriptorsNeeded(options);
+  EXPECT_THAT(MemoryText(options), Not(HasSubstr("access file")));
+  options.access_store = std::make_shared<host::MemoryAccessStore>(
+      [] { return std::int64_t{0}; }, [](const auto& /*task*/) {});
+  EXPECT_EQ(DescriptorsNeeded(options), without + 4);
+  EXPECT_THAT(
+      MemoryText(options),
+      AllOf(HasSubstr("  3.0 MiB: the access file, 1 x 3.0 MiB\n"),
+            HasSubstr("  1.0 MiB: passes that are looked up, 4,096 x 256 ")));
+  options.state_path = "matches";
+  EXPECT_EQ(DescriptorsNeeded(options), without + 7);
+  EXPECT_THAT(MemoryText(options),
+              HasSubstr("  128.0 KiB: what is kept of rooms, beside them, "
+                        "1,024 x 128 bytes\n"));
 }
 
 }  // namespace
