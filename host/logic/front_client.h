@@ -81,9 +81,7 @@ class FrontClient final : private stream::LoopMember,
     std::unique_ptr<stream::ServerHandshake> handshake{};
   };
 
-  void OnReadable() override {
-    if (!asked_) Receive();
-  }
+  void OnReadable() override { Receive(); }
   void OnWritable() override { Flush(); }
   void OnTurnEnd() override {}  // never asked for
   void OnAlarm() override;

@@ -1,6 +1,7 @@
-// A fuzzer's bytes are what a client says to a front whose gate is open, over
-// either transport, behind a trusted proxy or not, and what several do at once.
-// Nothing may assert, and:
+// A fuzzer's bytes are what a client says to a front, over either transport,
+// behind a trusted proxy or not, and what several do at once. The gate is open,
+// or it lets in with passes, of which an access store answers at once, late, in
+// any order or never. Nothing may assert, and:
 //  - what is answered, who is handed over and whose address that is does not
 //    depend on how the bytes were cut;
 //  - a stranger is who it connects as, whatever it says;
@@ -23,11 +24,13 @@
 #include "logic/front_client.h"
 #include "logic/gate.h"
 #include "logic/handover.h"
+#include "logic/pass.h"
 #include "parlor/byte_io.h"
 #include "parlor/check.h"
 #include "parlor/executor.h"
 #include "parlor/host/access_store.h"
 #include "parlor/host/address.h"
+#include "parlor/host/gate_options.h"
 #include "parlor/limits.h"
 #include "parlor/transports/net_listener.h"
 #include "parlor/transports/request.h"
@@ -48,6 +51,33 @@ constexpr std::size_t kUnseatedPerAddress = 2;
 constexpr std::size_t kBufferBytes = 1'000;
 constexpr std::string_view kStranger = "192.0.2.1";
 constexpr std::string_view kProxy = "192.0.2.2";
+
+constexpr std::string_view kSecret = "0123456789abcdef0123456789abcdef";
+constexpr std::int64_t kWallSeconds = 1'800'000'000;
+
+// With a store there are passes, else the gate is open.
+enum class Store : std::uint8_t {
+  kNone,
+  kPrompt,  // its answer is the number of the pass
+  kLate,    // the script answers
+};
+
+// The bytes 1 to 4 stand for passes 0 to 3.
+constexpr std::uint64_t kPasses = 4;
+
+std::string WithPasses(std::string_view text) {
+  std::string all;
+  for (const char c : text) {
+    if (c >= 1 && c <= static_cast<char>(kPasses)) {
+      all += WritePass({.id = static_cast<std::uint64_t>(c - 1),
+                        .expires_s = kWallSeconds + 60},
+                       kSecret);
+    } else {
+      all += c;
+    }
+  }
+  return all;
+}
 
 // One end of a stream, and what it has said and heard.
 struct Client final : stream::ByteStream::Events {
@@ -96,14 +126,12 @@ struct Taken {
 
 class World final : Front::Ports {
  public:
-  explicit World(std::uint64_t seed)
+  World(std::uint64_t seed, Store store)
       : executor_(seed, Executor::Ties::kShuffled),
+        store_(store),
         gate_(
-            {.open = true,
-             .trusted_proxies = {std::string(kProxy), "10.0.0.0/8"},
-             .joins_per_minute = limits::kAddressRate.ceiling},
-            {.rooms = kRooms, .seats = kSeats}, [] { return 0; },
-            kAddressesMax),
+            GateOf(store), {.rooms = kRooms, .seats = kSeats},
+            [] { return kWallSeconds; }, kAddressesMax),
         front_(loop_, Options(), gate_, *this) {}
 
   Client& Connect(NetTransport transport, std::string_view address,
@@ -131,6 +159,15 @@ class World final : Front::Ports {
   }
 
   Front& front() { return front_; }
+  std::size_t questions() const { return questions_.size(); }
+  // In a later turn.
+  void AnswerStore(std::size_t index, PassAnswer said) {
+    loop_.Post([answer = questions_[index], said] { answer(said); });
+    ForgetQuestion(index);
+  }
+  void ForgetQuestion(std::size_t index) {
+    questions_.erase(questions_.begin() + static_cast<std::ptrdiff_t>(index));
+  }
   std::vector<std::unique_ptr<Client>>& clients() { return clients_; }
   std::vector<Handover>& handovers() { return handovers_; }
 
@@ -156,6 +193,16 @@ class World final : Front::Ports {
   }
 
  private:
+  static GateOptions GateOf(Store store) {
+    GateOptions options;
+    options.trusted_proxies = {std::string(kProxy), "10.0.0.0/8"};
+    options.joins_per_minute = limits::kAddressRate.ceiling;
+    options.open = store == Store::kNone;
+    if (options.open) return options;
+    options.passes = true;
+    options.pass_secret = kSecret;
+    return options;
+  }
   static FrontOptions Options() {
     FrontOptions options;
     options.unseated_max = kUnseated;
@@ -168,8 +215,13 @@ class World final : Front::Ports {
     handovers_.push_back(std::move(handover));
   }
   HostFigures Figures(TimePoint) override { return {}; }
-  void AskStore(const PassUse&, std::function<void(PassAnswer)>) override {
-    PARLOR_CHECK(false);  // there are no passes
+  void AskStore(const PassUse& use,
+                std::function<void(PassAnswer)> answer) override {
+    PARLOR_CHECK(use.pass < kPasses);
+    questions_.push_back(std::move(answer));
+    PARLOR_CHECK(questions_.size() <= kUnseated);
+    if (store_ == Store::kLate) return;
+    AnswerStore(questions_.size() - 1, static_cast<PassAnswer>(use.pass));
   }
 
   // First what the others live on.
@@ -179,6 +231,8 @@ class World final : Front::Ports {
   test::VirtualLoop loop_{executor_};
   std::vector<std::unique_ptr<Client>> clients_;
   std::vector<Handover> handovers_;
+  const Store store_;
+  std::vector<std::function<void(PassAnswer)>> questions_;
   Gate gate_;
   Front front_;
 };
@@ -228,8 +282,8 @@ Outcome Ask(World& world, std::string_view text, NetTransport transport,
   return outcome;
 }
 
-void CheckCuts(std::string_view text) {
-  World world(1);
+void CheckCuts(std::string_view text, Store store) {
+  World world(1, store);
   for (const auto transport : {NetTransport::kWebSocket, NetTransport::kTcp}) {
     for (const std::string_view address : {kStranger, kProxy}) {
       const Outcome whole = Ask(world, text, transport, address, SIZE_MAX);
@@ -249,7 +303,8 @@ void CheckCrowd(std::span<const std::uint8_t> script) {
   const std::size_t piece = script[0] % 3 == 0 ? SIZE_MAX : script[0];
   const test::MemoryStreamOptions memory = {.buffer_bytes = kBufferBytes,
                                             .piece_bytes_max = piece};
-  World world(script[0]);
+  const Store store = script[0] % 2 == 0 ? Store::kNone : Store::kLate;
+  World world(script[0], store);
   constexpr std::array<std::string_view, 3> kAddresses = {kStranger, kProxy,
                                                           "unreadable"};
   const auto next = [&script]() -> std::uint8_t {
@@ -281,12 +336,26 @@ void CheckCrowd(std::span<const std::uint8_t> script) {
       case 3:
         world.Pass(next() * std::int64_t{300});
         break;
-      case 4:
-        world.front().DropOldest();
+      case 4: {
+        const std::size_t questions = world.questions();
+        if ((what & 8) == 0 || questions == 0) {
+          world.front().DropOldest();
+          break;
+        }
+        const std::uint8_t how = next();
+        const std::size_t which = how / 8 % questions;
+        if ((how & 4) == 0) {
+          world.AnswerStore(which, static_cast<PassAnswer>(how & 3));
+        } else {
+          world.ForgetQuestion(which);
+        }
         break;
+      }
       default: {
         const std::size_t size = std::min<std::size_t>(next(), script.size());
-        client.Say(AsText(std::as_bytes(script.first(size))));
+        const auto text = AsText(std::as_bytes(script.first(size)));
+        client.Say(store == Store::kNone ? std::string(text)
+                                         : WithPasses(text));
         script = script.subspan(size);
         break;
       }
@@ -301,9 +370,14 @@ void CheckCrowd(std::span<const std::uint8_t> script) {
                                       client->said.ends_with(taken.rest);
                              }));
   }
-  // Nobody stays for ever.
-  world.Pass(70'000);
+  // Nobody stays for ever, though each may have asked the store of a dozen
+  // passes, and nobody is there when it answers.
+  world.Pass(150'000);
   PARLOR_CHECK(world.front().unseated() == 0);
+  const std::size_t handovers = world.handovers().size();
+  while (world.questions() > 0) world.AnswerStore(0, PassAnswer::kLetIn);
+  world.Settle();
+  PARLOR_CHECK(world.handovers().size() == handovers);
 }
 
 }  // namespace
@@ -312,7 +386,12 @@ void CheckCrowd(std::span<const std::uint8_t> script) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data,
                                       std::size_t size) {
   const std::span<const std::uint8_t> bytes(data, size);
-  parlor::host::CheckCuts(parlor::AsText(std::as_bytes(bytes)));
+  const std::string_view text = parlor::AsText(std::as_bytes(bytes));
+  parlor::host::CheckCuts(text, parlor::host::Store::kNone);
+  const std::string shown = parlor::host::WithPasses(text);
+  if (shown != text) {
+    parlor::host::CheckCuts(shown, parlor::host::Store::kPrompt);
+  }
   parlor::host::CheckCrowd(bytes);
   return 0;
 }

@@ -5,11 +5,13 @@
 //   "<how><body>" "<origin>"                                for an invite
 // <how> is a byte: which of the two, from which of four addresses, how much
 // later, whether it waits when it is told to, and whether the gate drains. An
-// empty origin is none.
+// empty origin is none. A byte 1 and the one behind it stand for a pass that
+// the gate's secret signed: what it says, and what the store says of it.
 //
 // Whatever they are, nothing may assert, and whoever gets in had to: the code
-// is one of the gate's, the origin is on its list, and no address came more
-// often than it may, nor failed. Who waits as long as it was told is looked at.
+// is one of the gate's, the pass is right and the store says so, the origin is
+// on its list, and no address came more often than it may, nor failed. Who
+// waits as long as it was told is looked at.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -21,9 +23,11 @@
 
 #include "absl/strings/ascii.h"
 #include "logic/gate.h"
+#include "logic/pass.h"
 #include "parlor/byte_io.h"
 #include "parlor/check.h"
 #include "parlor/connector.h"
+#include "parlor/host/access_store.h"
 #include "parlor/host/address.h"
 #include "parlor/host/gate_options.h"
 #include "parlor/time.h"
@@ -37,12 +41,42 @@ constexpr std::string_view kPage = "https://a.example";
 constexpr std::size_t kAddresses = 4;
 constexpr std::int64_t kRate = 6;
 constexpr std::int64_t kFailures = 2;
+constexpr std::string_view kSecret = "0123456789abcdef0123456789abcdef";
+constexpr std::int64_t kWallSeconds = 1'800'000'000;
+constexpr std::int64_t kTwentyDays = 20 * 86'400;
+constexpr std::int64_t kDevices = 2;
 constexpr Duration kSecond = 1'000 * kMillisecond;
 
 std::string Upper(std::string_view text) {
   std::string upper(text);
   absl::AsciiStrToUpper(&upper);
   return upper;
+}
+
+// Of those that last 20 days from now the gate takes those for one or two
+// devices; what the store answers is their number.
+Pass PassOf(std::uint8_t byte) {
+  return {.id = byte & 3u,
+          .expires_s = kWallSeconds + ((byte >> 2 & 3) - 1) * kTwentyDays,
+          .devices = 1 + (byte >> 4 & 3)};
+}
+
+bool IsRight(const Pass& pass) {
+  return pass.expires_s == kWallSeconds + kTwentyDays &&
+         pass.devices <= kDevices;
+}
+
+std::string WithPasses(std::string_view text) {
+  std::string all;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\1' && i + 1 < text.size()) {
+      const auto byte = static_cast<std::uint8_t>(text[++i]);
+      all += WritePass(PassOf(byte), kSecret);
+    } else {
+      all += text[i];
+    }
+  }
+  return all;
 }
 
 // Whether the events of an address so far leave room for one more, as the
@@ -63,7 +97,7 @@ class World {
       : options_(Options(choice)),
         rooms_(Rooms(choice)),
         gate_(
-            options_, rooms_, [] { return 0; }, kAddresses) {}
+            options_, rooms_, [] { return kWallSeconds; }, kAddresses) {}
 
   void Play(std::string_view fields) {
     rest_ = fields;
@@ -91,6 +125,11 @@ class World {
     options.joins_per_minute = kRate;
     options.open = (choice & 3) == 1;
     if ((choice & 3) > 1) options.codes = {std::string(kCode)};
+    if (!options.open && (choice & 16) != 0) {
+      options.passes = true;
+      options.pass_secret = kSecret;
+      options.pass_devices = kDevices;
+    }
     if ((choice & 4) != 0) options.origins = {std::string(kPage)};
     return options;
   }
@@ -107,7 +146,8 @@ class World {
 
   void AskForRoom(std::string_view target) {
     Request request{.target = std::string(target)};
-    std::string_view protocols = Field();
+    const std::string all = WithPasses(Field());
+    std::string_view protocols = all;
     while (!protocols.empty()) {
       const std::size_t end = std::min(protocols.find(','), protocols.size());
       request.protocols.emplace_back(protocols.substr(0, end));
@@ -123,13 +163,14 @@ class World {
     if (path.status != 0) return;
     const Hello before{.room = 99, .players = -99};
     Hello hello = before;
-    Refusal refusal = gate_.CheckJoin(now_, request, Who(), &hello).refusal;
-    CheckWait(refusal.status, refusal.retry_after_s);
-    if (refusal.status == 429 && waits_) {
-      now_ += refusal.retry_after_s * kSecond;
-      refusal = gate_.CheckJoin(now_, request, Who(), &hello).refusal;
-      PARLOR_CHECK(refusal.status != 429);
+    Gate::JoinAnswer answer = gate_.CheckJoin(now_, request, Who(), &hello);
+    CheckWait(answer.refusal.status, answer.refusal.retry_after_s);
+    if (answer.refusal.status == 429 && waits_) {
+      now_ += answer.refusal.retry_after_s * kSecond;
+      answer = gate_.CheckJoin(now_, request, Who(), &hello);
+      PARLOR_CHECK(answer.refusal.status != 429);
     }
+    const Refusal refusal = answer.refusal;
     if (refusal.status != 0) {
       PARLOR_CHECK(hello.room == before.room &&
                    hello.players == before.players);
@@ -138,11 +179,12 @@ class World {
       case 0:
         PARLOR_CHECK(hello.room < rooms_.rooms);
         PARLOR_CHECK(hello.players >= 1 && hello.players <= rooms_.seats);
+        PARLOR_CHECK(MayAsk(origin));
+        if (answer.ask) return FinishJoin(*answer.ask, hello);
         PARLOR_CHECK(
             options_.open ||
             (!options_.codes.empty() &&
              Upper(hello.access) == Upper("invite." + options_.codes[0])));
-        PARLOR_CHECK(MayAsk(origin));
         return CountLookedAt(false);
       case 403:
         PARLOR_CHECK(!options_.open || !MayAsk(origin));
@@ -153,8 +195,57 @@ class World {
     }
   }
 
-  void AskForInvite(std::string_view body) {
-    body = body.substr(0, kInviteBodyMax);
+  // The use is that of a pass that was shown, and is right.
+  void CheckUse(const PassUse& use, std::string_view shown) const {
+    const Pass pass{
+        .id = use.pass, .expires_s = use.expires_s, .devices = use.devices_max};
+    PARLOR_CHECK(options_.passes && IsRight(pass));
+    PARLOR_CHECK(shown.find(WritePass(pass, kSecret)) != std::string::npos);
+  }
+
+  void FinishJoin(const PassUse& use, const Hello& hello) {
+    CheckUse(use, hello.access);
+    PARLOR_CHECK(use.device == HashDevice(use.pass, hello.device.substr(7)));
+    const auto said = static_cast<PassAnswer>(use.pass);
+    const Refusal refusal = gate_.FinishJoin(now_, said, hello, Who());
+    if (gate_.draining() && !hello.resume) {
+      PARLOR_CHECK(refusal.status == 503);
+      return CountLookedAt(false);
+    }
+    const std::uint16_t status = said == PassAnswer::kLetIn    ? 0
+                                 : said == PassAnswer::kFailed ? 503
+                                                               : 403;
+    PARLOR_CHECK(refusal.status == status);
+    CountLookedAt(status == 403);
+  }
+
+  void FinishInvite(const PassUse& use, std::string_view body,
+                    std::optional<std::string_view> origin) {
+    CheckUse(use, body);
+    PARLOR_CHECK(MayAsk(origin.value_or("")));
+    const auto said = static_cast<PassAnswer>(use.pass);
+    const Gate::InviteAnswer answer =
+        gate_.FinishInvite(now_, said, origin, Who());
+    PARLOR_CHECK(!answer.ask);
+    switch (said) {
+      case PassAnswer::kLetIn:
+        PARLOR_CHECK(answer.status == 200);
+        PARLOR_CHECK(answer.body == R"({"ok":true,"players":8,"pass":true})");
+        return CountLookedAt(false);
+      case PassAnswer::kFailed:
+        PARLOR_CHECK(answer.status == 503 && answer.body.empty());
+        return CountLookedAt(false);
+      case PassAnswer::kRevoked:
+      case PassAnswer::kOtherDevice:
+        PARLOR_CHECK(answer.status == 403);
+        return CountLookedAt(true);
+    }
+  }
+
+  void AskForInvite(std::string_view text) {
+    const std::string all = WithPasses(text);
+    const std::string_view body =
+        std::string_view(all).substr(0, kInviteBodyMax);
     const std::string_view said = Field();
     const auto origin = said.empty() ? std::nullopt : std::optional(said);
     Gate::InviteAnswer answer = gate_.CheckInvite(now_, body, origin, Who());
@@ -169,16 +260,22 @@ class World {
     PARLOR_CHECK(std::all_of(answer.allow_origin.begin(),
                              answer.allow_origin.end(),
                              [](char c) { return absl::ascii_isgraph(c); }));
+    if (answer.ask) return FinishInvite(*answer.ask, body, origin);
     switch (answer.status) {
       case 200:
-        PARLOR_CHECK(answer.body == R"({"ok":true,"players":8})");
+        PARLOR_CHECK(answer.body ==
+                     (options_.passes ? R"({"ok":true,"players":8,"pass":true})"
+                                      : R"({"ok":true,"players":8})"));
         PARLOR_CHECK(MayAsk(said) &&
                      (options_.open || (!options_.codes.empty() &&
                                         Upper(body).find(options_.codes[0]) !=
                                             std::string::npos)));
         return CountLookedAt(false);
       case 403:
-        PARLOR_CHECK(answer.body == R"({"ok":false})");
+        PARLOR_CHECK(options_.passes
+                         ? answer.body.starts_with(
+                               R"({"ok":false,"pass":true,"why":"pass )")
+                         : answer.body == R"({"ok":false})");
         PARLOR_CHECK(!options_.open || !MayAsk(said));
         return CountLookedAt(MayAsk(said));
       default:
