@@ -122,7 +122,7 @@ class Shard {
   struct Entry;
   struct Keeping;
 
-  Entry& Open(std::unique_ptr<Entry> entry);
+  Entry& Open(std::unique_ptr<Entry> owned);
   void Remove(Entry& entry, bool keep);
   void Settle(TimePoint now, Entry& entry);
   void CountSeats(Entry& entry, int seated);
