@@ -28,7 +28,7 @@ inline std::int64_t TourNow() {
 }
 
 inline std::string TourPass(std::uint64_t id, std::int64_t lasts_s,
-                            const std::string& secret = kTourPassSecret) {
+                            const std::string& secret) {
   return host::WritePass(
       {.id = id, .expires_s = TourNow() + lasts_s, .devices = 1}, secret);
 }
@@ -36,12 +36,13 @@ inline std::string TourPass(std::uint64_t id, std::int64_t lasts_s,
 inline constexpr std::int64_t kTourDay = 24 * 60 * 60;
 inline constexpr std::uint64_t kTourRevokedId = 0x5102;
 
-inline TourSecrets MakeTourSecrets() {
+// `signs`: the host's secret.
+inline TourSecrets MakeTourSecrets(const std::string& signs = kTourPassSecret) {
   return {.code = "CodE-oF-a-friend-7Q",
-          .pass = TourPass(0x5101, kTourDay),
+          .pass = TourPass(0x5101, kTourDay, signs),
           .device = "device-key-of-a-friend_1",
-          .expired = TourPass(0x5103, -kTourDay),
-          .revoked = TourPass(kTourRevokedId, kTourDay),
+          .expired = TourPass(0x5103, -kTourDay, signs),
+          .revoked = TourPass(kTourRevokedId, kTourDay, signs),
           .forged = TourPass(0x5104, kTourDay,
                              "another-host-another-host-another-host"),
           .other_device = "device-key-of-a-thief__2"};

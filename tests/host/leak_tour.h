@@ -63,8 +63,10 @@ class LeakTour {
   void Proxies();
   // All of these.
   void All();
-  // Once the host drains: its matches go on. It closes them some time.
+  // Once the host was told to drain: joins are refused.
   void Drained();
+  // And once it is over, or is about to be.
+  void Closed();
 
   // Of a seat in kTourKeptRoom.
   std::uint32_t kept_token() const { return kept_token_; }
