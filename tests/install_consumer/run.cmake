@@ -45,10 +45,12 @@ if(CCACHE)
 endif()
 
 # Installed: the libraries without sockets and SQLite, as where OpenSSL, Asio and
-# SQLite are missing, moved after that, since nothing in it may name the place it was installed to.
+# SQLite are missing, moved after that, since nothing in it may name the place it
+# was installed to.
 configure(${SOURCE} ${WORK}/library
-  -DPARLOR_BUILD_SOCKETS=OFF -DPARLOR_BUILD_SQLITE=OFF -DPARLOR_BUILD_SOLO=OFF -DPARLOR_BUILD_TESTS=OFF
-  -DPARLOR_BUILD_BENCH=OFF -DCMAKE_INSTALL_PREFIX=${WORK}/first)
+  -DPARLOR_BUILD_SOCKETS=OFF -DPARLOR_BUILD_SQLITE=OFF
+  -DPARLOR_BUILD_SOLO=OFF -DPARLOR_BUILD_TESTS=OFF -DPARLOR_BUILD_BENCH=OFF
+  -DCMAKE_INSTALL_PREFIX=${WORK}/first)
 run(${CMAKE_COMMAND} --build ${WORK}/library)
 run(${CMAKE_COMMAND} --install ${WORK}/library)
 file(RENAME ${WORK}/first ${WORK}/prefix)
@@ -95,6 +97,7 @@ expect_output(${WORK}/embedded/consumer "${greeting}")
 # Installed with the libraries that are by default, for a program on the network.
 if(NETWORK)
   configure(${SOURCE} ${WORK}/network_library
+    -DPARLOR_BUILD_SQLITE=${SQLITE}
     -DPARLOR_BUILD_HOST_PROGRAM=OFF -DPARLOR_BUILD_SOLO=OFF
     -DPARLOR_BUILD_TESTS=OFF -DPARLOR_BUILD_BENCH=OFF
     -DCMAKE_INSTALL_PREFIX=${WORK}/network_prefix)
@@ -107,4 +110,7 @@ if(NETWORK)
   expect_output(${WORK}/network/consumer "seated over a socket\nclosed 1000\n")
   expect_output(${WORK}/network/host_consumer
     "two seats\nclosed 1001\nclosed 1001\n")
+  if(SQLITE)
+    expect_output(${WORK}/network/sqlite_consumer "a device is let in\n")
+  endif()
 endif()
