@@ -192,7 +192,7 @@ bool FrontClient::TakeHello(std::span<std::byte>& input) {
     End(hello_->Refuse(refusal));
     return false;
   }
-  return Decide(std::move(hello_), input);
+  return Decide(std::exchange(hello_, nullptr), input);
 }
 
 bool FrontClient::TakeHead(std::span<std::byte>& input) {
