@@ -149,7 +149,7 @@ TEST_F(HostCommands, CodesAreDrawnEvenly) {
     void Fill(std::span<std::byte> out) override {
       for (std::byte& byte : out) byte = static_cast<std::byte>(next_++);
     }
-    unsigned next_ = 28;
+    unsigned next_ = 60;
   };
   Counting entropy;
   const char* argv[] = {"parlor-host", "invite", "new", "--access",
