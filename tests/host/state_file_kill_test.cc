@@ -26,7 +26,6 @@
 #include "host/state_file_fixture.h"
 #include "parlor/check.h"
 #include "parlor/random.h"
-#include "storage/state_file.h"
 #include "support/room_states.h"
 #include "support/seed.h"
 #include "support/status_matchers.h"
@@ -34,7 +33,6 @@
 namespace parlor::test {
 namespace {
 
-using host::StateFile;
 using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::Pair;
