@@ -637,6 +637,33 @@ TEST_F(StreamConnectionTest, ACloseThatIsNotAnsweredEndsWithTheLinger) {
   EXPECT_TRUE(peer_->lost());
 }
 
+TEST_F(StreamConnectionTest, WhoWaitsForTheAnswerToACloseMakesRoom) {
+  Serve();
+  Settle();
+  EXPECT_FALSE(loop_.CutLeaver());
+  connection_->Close(4000, "");
+  Settle();
+  EXPECT_EQ(peer_->Hear(), CloseFrame(4000));
+  EXPECT_TRUE(loop_.CutLeaver());
+  EXPECT_FALSE(loop_.CutLeaver());
+  EXPECT_THAT(Take(), ElementsAre("open"));  // nothing inside the call
+  Settle();
+  EXPECT_THAT(Take(), ElementsAre("close 4000 by us"));
+  peer_->Hear();
+  EXPECT_TRUE(peer_->lost());
+}
+
+TEST_F(StreamConnectionTest, WhoHasLeftMakesNoRoom) {
+  Serve();
+  Settle();
+  connection_->Close(4000, "");
+  peer_->Say(CloseFrame(4000));
+  peer_->End();
+  Settle();
+  EXPECT_THAT(Take(), ElementsAre("open", "close 4000 by us"));
+  EXPECT_FALSE(loop_.CutLeaver());
+}
+
 TEST_F(StreamConnectionTest, ThePeersCloseIsHeardAtItsFrameAndAnswered) {
   Serve();
   Settle();

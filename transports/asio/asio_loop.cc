@@ -12,6 +12,7 @@
 #include "parlor/entropy.h"
 #include "parlor/time.h"
 #include "parlor/transports/net_loop.h"
+#include "parlor/transports/turn_work.h"
 #include "stream/websocket_codec.h"
 
 namespace parlor {
@@ -97,6 +98,7 @@ void AsioLoop::Stop() {
 }
 
 void AsioLoop::BeginTurn() {
+  CountEvent();
   if (in_turn_) return;
   in_turn_ = true;
   if (running_) set_now(SteadyNow());
@@ -146,6 +148,8 @@ TimePoint NetLoop::next_alarm() const { return loop_->next_alarm(); }
 void NetLoop::Post(std::function<void()> task) { loop_->Post(std::move(task)); }
 
 void NetLoop::Stop() { loop_->Stop(); }
+
+TurnWork NetLoop::busiest_turn() const { return loop_->busiest_turn(); }
 
 TimePoint NetLoop::now() const { return loop_->now(); }
 

@@ -40,6 +40,9 @@ class AsioLoop final : public stream::StreamLoop {
   // Every handler's first call.
   void BeginTurn();
 
+  // Who reads a socket says how much it was.
+  using StreamLoop::CountRead;
+
   // For calls that are told the time. Between two turns it rises to `now`, so
   // that deadlines do not start in the past, and does not fall. Inside a turn
   // it stands: one caller's wrong clock would make the alarms of others due.

@@ -256,6 +256,7 @@ IoResult SocketStream::Read(std::span<std::byte> into) {
   asio::error_code error;
   const std::size_t bytes =
       socket_.read_some(asio::buffer(into.data(), into.size()), error);
+  loop_.CountRead(bytes);
   return error ? IoResult{StatusOf(error)} : IoResult{IoStatus::kOk, bytes};
 }
 

@@ -44,6 +44,9 @@ inline constexpr std::size_t kLargeSegmentBytes = 16 * 1024;
 // The free pieces of one loop.
 class SegmentPool {
  public:
+  // Shared payloads, small and large pieces.
+  static constexpr std::size_t kSizes = 3;
+
   // Keeps at most so many bytes of each size for later.
   explicit SegmentPool(std::size_t kept_bytes_max) : max_(kept_bytes_max) {}
   ~SegmentPool();

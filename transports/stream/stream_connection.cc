@@ -37,8 +37,12 @@ FrameType FrameTypeOf(MessageKind kind) {
   return kind == MessageKind::kText ? FrameType::kText : FrameType::kBinary;
 }
 
+// What is read of a peer that we have closed: of it nothing but its own close
+// is heard any more, however much it goes on to say.
+constexpr std::size_t kClosingReadBytes = kLeastReadBytes;
+
 class StreamConnection final : public Connection,
-                               private LoopMember,
+                               private LeavingMember,
                                private ByteStream::Events {
  public:
   StreamConnection(StreamLoop& loop, const StreamOptions& options,
@@ -81,6 +85,8 @@ class StreamConnection final : public Connection,
 
   void OnTurnEnd() override;
   void OnAlarm() override;
+  // No callback comes inside what asks for this.
+  void CutShort() override { SetAlarm(loop().now()); }
   void OnReadable() override;
   void OnWritable() override;
 
@@ -170,7 +176,7 @@ StreamConnection::StreamConnection(StreamLoop& loop,
                                    const StreamOptions& options,
                                    std::unique_ptr<ByteStream> stream,
                                    std::unique_ptr<Codec> codec)
-    : LoopMember(loop),
+    : LeavingMember(loop),
       options_(options),
       stream_(std::move(stream)),
       codec_(std::move(codec)),
@@ -417,7 +423,8 @@ void StreamConnection::UpdateReading() {
 void StreamConnection::OnReadable() { Receive(); }
 
 bool StreamConnection::Receive() {
-  const std::span<std::byte> buffer = loop().read_buffer();
+  std::span<std::byte> buffer = loop().read_buffer();
+  if (state_ == State::kClosing) buffer = buffer.first(kClosingReadBytes);
   const IoResult result = stream_->Read(buffer);
   if (result.status == IoStatus::kBlocked) return true;
   if (result.status != IoStatus::kOk) return LinkLost();
@@ -510,6 +517,7 @@ void StreamConnection::Close(CloseCode code, std::string_view text) {
   event_ = {.code = code, .by_us = true};
   event_text_ = text;
   clock_started_ = false;
+  BeginLeaving();
   Schedule();
 }
 
@@ -554,6 +562,7 @@ bool StreamConnection::LinkLost(std::uint16_t refusal) {
 // Says the last word, now or when somebody listens. Always false.
 bool StreamConnection::Finish() {
   state_ = State::kEnded;
+  StopLeaving();
   stream_.reset();
   opening_.reset();
   queue_.Clear();

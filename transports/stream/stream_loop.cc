@@ -1,8 +1,12 @@
 #include "stream/stream_loop.h"
 
+#include <algorithm>
+#include <array>
+#include <atomic>
 #include <cstddef>
 #include <list>
 #include <memory>
+#include <span>
 #include <utility>
 
 #include "parlor/check.h"
@@ -14,14 +18,6 @@
 namespace parlor::stream {
 namespace {
 
-// One read takes what 64 KiB hold: a host's message cap by default, and some
-// thousand lockstep messages.
-constexpr std::size_t kReadBufferBytes = 64 * 1024;
-
-// Enough for 8,192 connections that all have something to say in one turn (the
-// default caps of a host), so that a steady load allocates nothing.
-constexpr std::size_t kKeptBytesMax = 8'192 * kSmallSegmentBytes;
-
 // Streams that drain hold descriptors, and a client that was refused holds its
 // own as long as it likes, up to the deadline: as many as may wait to be let in
 // by default. Ours.
@@ -30,20 +26,34 @@ constexpr std::size_t kDrainsMax =
 
 }  // namespace
 
+LeavingMember::~LeavingMember() { StopLeaving(); }
+
+void LeavingMember::BeginLeaving() {
+  place_.member = this;
+  if (place_.next == nullptr) StreamLoop::Append(loop().leaving_, place_);
+}
+
+void LeavingMember::StopLeaving() {
+  if (place_.next != nullptr) StreamLoop::Unlink(place_);
+}
+
 LoopMember::~LoopMember() {
   if (next != nullptr) StreamLoop::Unlink(*this);
   if (alarm_index_ != kNoAlarm) loop_.RemoveAlarm(alarm_index_);
 }
 
-class StreamLoop::Draining final : public LoopMember, ByteStream::Events {
+class StreamLoop::Draining final : public LeavingMember, ByteStream::Events {
  public:
   using Place = std::list<std::unique_ptr<Draining>>::iterator;
 
   Draining(StreamLoop& loop, std::unique_ptr<ByteStream> stream, Segments rest)
-      : LoopMember(loop), stream_(std::move(stream)), rest_(std::move(rest)) {}
+      : LeavingMember(loop),
+        stream_(std::move(stream)),
+        rest_(std::move(rest)) {}
 
   void Start(Place place, TimePoint deadline) {
     place_ = place;
+    BeginLeaving();
     SetAlarm(deadline);
     stream_->SetEvents(this);
     stream_->WantRead(true);
@@ -54,6 +64,7 @@ class StreamLoop::Draining final : public LoopMember, ByteStream::Events {
  private:
   void OnTurnEnd() override { Flush(); }
   void OnAlarm() override { End(); }
+  void CutShort() override { End(); }
   void OnWritable() override { Flush(); }
 
   void OnReadable() override {
@@ -87,25 +98,36 @@ StreamLoop::StreamLoop()
     : read_buffer_(kReadBufferBytes), segments_(kKeptBytesMax) {
   scheduled_.next = scheduled_.previous = &scheduled_;
   ending_.next = ending_.previous = &ending_;
+  leaving_.next = leaving_.previous = &leaving_;
 }
 
 StreamLoop::~StreamLoop() {
   EndDrains();
   // Whatever lives on a loop dies before it.
-  PARLOR_CHECK(IsEmpty(scheduled_) && alarms_.empty());
+  PARLOR_CHECK(IsEmpty(scheduled_) && IsEmpty(ending_) && alarms_.empty());
+}
+
+std::span<std::byte> StreamLoop::read_buffer() {
+  const std::size_t left =
+      kTurnBytes - std::min(kTurnBytes, turn_.bytes);  // of what is for all
+  return std::span(read_buffer_)
+      .first(std::clamp(left, kLeastReadBytes, kReadBufferBytes));
 }
 
 void StreamLoop::Drain(std::unique_ptr<ByteStream> stream, Segments rest,
                        TimePoint deadline) {
-  if (drains_.size() >= kDrainsMax) DropOldestDrain();
+  if (drains_.size() >= kDrainsMax) drains_.pop_front();
   drains_.push_back(
       std::make_unique<Draining>(*this, std::move(stream), std::move(rest)));
   drains_.back()->Start(std::prev(drains_.end()), deadline);
 }
 
-bool StreamLoop::DropOldestDrain() {
-  if (drains_.empty()) return false;
-  drains_.pop_front();
+bool StreamLoop::CutLeaver() {
+  if (IsEmpty(leaving_)) return false;
+  LeavingMember* const member =
+      static_cast<LeavingMember::Place*>(leaving_.next)->member;
+  member->StopLeaving();
+  member->CutShort();
   return true;
 }
 
@@ -115,6 +137,13 @@ void StreamLoop::Request() {
   if (!std::exchange(turn_end_requested_, true)) RequestTurnEnd();
 }
 
+void StreamLoop::Append(LoopLink& list, LoopLink& link) {
+  link.previous = list.previous;
+  link.next = &list;
+  link.previous->next = &link;
+  list.previous = &link;
+}
+
 void StreamLoop::Unlink(LoopLink& link) {
   link.previous->next = link.next;
   link.next->previous = link.previous;
@@ -122,11 +151,7 @@ void StreamLoop::Unlink(LoopLink& link) {
 }
 
 void StreamLoop::Schedule(LoopMember& member) {
-  LoopLink& link = member;
-  link.previous = scheduled_.previous;
-  link.next = &scheduled_;
-  link.previous->next = &link;
-  scheduled_.previous = &link;
+  Append(scheduled_, member);
   Request();
 }
 
@@ -135,27 +160,54 @@ void StreamLoop::RunTurnEnd() {
   turn_end_requested_ = true;
   RunAlarms();
   turn_end_requested_ = false;
-  if (IsEmpty(scheduled_)) return;
-  PARLOR_DCHECK(IsEmpty(ending_));
-  ending_ = scheduled_;
-  ending_.next->previous = &ending_;
-  ending_.previous->next = &ending_;
-  scheduled_.next = scheduled_.previous = &scheduled_;
-  while (!IsEmpty(ending_)) {
+  RunScheduled();
+  if (!IsEmpty(ending_) || next_alarm() <= now_) Request();
+  KeepFigures();
+}
+
+void StreamLoop::RunAlarms() {
+  // Also a bound for alarms that are set again for now.
+  while (turn_.alarms < kTurnAlarmsMax && next_alarm() <= now_) {
+    ++turn_.alarms;
+    LoopMember* const member = alarms_.front().member;
+    RemoveAlarm(0);
+    member->OnAlarm();
+  }
+}
+
+void StreamLoop::RunScheduled() {
+  // Behind those that the last turn had no time for.
+  if (!IsEmpty(scheduled_)) {
+    ending_.previous->next = scheduled_.next;
+    scheduled_.next->previous = ending_.previous;
+    ending_.previous = scheduled_.previous;
+    ending_.previous->next = &ending_;
+    scheduled_.next = scheduled_.previous = &scheduled_;
+  }
+  while (turn_.ends < kTurnEndsMax && !IsEmpty(ending_)) {
+    ++turn_.ends;
     auto* const member = static_cast<LoopMember*>(ending_.next);
     Unlink(*ending_.next);
     member->OnTurnEnd();
   }
 }
 
-void StreamLoop::RunAlarms() {
-  // A bound: alarms that are set again for now wait for the next turn.
-  for (std::size_t left = alarms_.size(); left > 0 && next_alarm() <= now_;
-       --left) {
-    LoopMember* const member = alarms_.front().member;
-    RemoveAlarm(0);
-    member->OnAlarm();
+void StreamLoop::KeepFigures() {
+  const std::array figures = {turn_.events, turn_.bytes, turn_.alarms,
+                              turn_.ends};
+  for (std::size_t i = 0; i < figures.size(); ++i) {
+    if (figures[i] > busiest_[i].load(std::memory_order_relaxed)) {
+      busiest_[i].store(figures[i], std::memory_order_relaxed);
+    }
   }
+  turn_ = {};
+}
+
+TurnWork StreamLoop::busiest_turn() const {
+  const auto of = [this](std::size_t i) {
+    return busiest_[i].load(std::memory_order_relaxed);
+  };
+  return {.events = of(0), .bytes = of(1), .alarms = of(2), .ends = of(3)};
 }
 
 void StreamLoop::SetAlarm(LoopMember& member, TimePoint at) {

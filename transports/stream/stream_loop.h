@@ -5,10 +5,14 @@
 // A turn begins with the first event, or the first piece of work that asks for
 // one, and ends with RunTurnEnd, which its owner calls behind the events that
 // were ready: what was scheduled runs then, and alarms that are due. What is
-// scheduled in there waits for the next turn, so that a turn is bounded.
+// scheduled in there waits for the next turn, and so does what is above the
+// bounds below, so that a turn is bounded: those who play wait for one turn of
+// those who only make work.
 #ifndef PARLOR_TRANSPORTS_STREAM_STREAM_LOOP_H_
 #define PARLOR_TRANSPORTS_STREAM_STREAM_LOOP_H_
 
+#include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <list>
@@ -17,12 +21,33 @@
 #include <vector>
 
 #include "parlor/time.h"
+#include "parlor/transports/turn_work.h"
 #include "stream/byte_stream.h"
 #include "stream/segments.h"
 
 namespace parlor::stream {
 
 class StreamLoop;
+
+// The most of one turn. Ours: an alarm or an end costs some microseconds (most
+// of it one call into the system), so that each of the two adds a millisecond
+// or two at the most; a message of a few bytes costs some 20 ns.
+inline constexpr std::size_t kTurnAlarmsMax = 128;
+inline constexpr std::size_t kTurnEndsMax = 256;
+// Once so many bytes were read, each further read of the turn may take no more
+// than the second number.
+inline constexpr std::size_t kTurnBytes = 256 * 1024;
+inline constexpr std::size_t kLeastReadBytes = 2 * 1024;
+
+// What a loop keeps: its read buffer, which takes a host's largest message by
+// default and some thousand lockstep messages, and of each size of piece
+// (Segments) as much as queues gave back. Enough for 8,192 connections that all
+// have something to say in one turn (the default caps of a host), so that a
+// steady load allocates nothing.
+inline constexpr std::size_t kReadBufferBytes = 64 * 1024;
+inline constexpr std::size_t kKeptBytesMax = 8'192 * kSmallSegmentBytes;
+inline constexpr std::size_t kLoopBytesMax =
+    kReadBufferBytes + SegmentPool::kSizes * kKeptBytesMax;
 
 struct LoopLink {
   LoopLink* previous = nullptr;
@@ -41,10 +66,12 @@ class LoopMember : private LoopLink {
   StreamLoop& loop() const { return loop_; }
 
   // OnTurnEnd will come, once, at the end of this turn (of the next one, if
-  // this one is ending).
+  // this one is ending), or of a later one when more than kTurnEndsMax are
+  // before it.
   void Schedule();
-  // OnAlarm will come, once, in the first turn that ends at or after `at`;
-  // kNever: not at all.
+  // OnAlarm will come, once, in the first turn that ends at or after `at`, or
+  // in a later one when more than kTurnAlarmsMax are before it; kNever: not at
+  // all.
   void SetAlarm(TimePoint at);
 
  protected:
@@ -59,6 +86,31 @@ class LoopMember : private LoopLink {
 
   StreamLoop& loop_;
   std::size_t alarm_index_ = kNoAlarm;  // in the loop's heap
+};
+
+// One that may be on its way out: all was said, and its peer may take its time
+// to hear it. Where there is no room for newcomers, who leaves makes some.
+class LeavingMember : public LoopMember {
+ public:
+  explicit LeavingMember(StreamLoop& loop) : LoopMember(loop) {}
+  ~LeavingMember() override;
+
+ protected:
+  // From now on, until it dies or StopLeaving.
+  void BeginLeaving();
+  void StopLeaving();
+  // Its link is dropped: now, or at the end of the turn. It may destroy the
+  // member.
+  virtual void CutShort() = 0;
+
+ private:
+  friend class StreamLoop;
+
+  struct Place : stream::LoopLink {
+    LeavingMember* member = nullptr;
+  };
+
+  Place place_;
 };
 
 class StreamLoop {
@@ -77,8 +129,9 @@ class StreamLoop {
   }
 
   // Where a stream is read into, for as long as one event is being handled.
-  // What has to stay is copied out of it.
-  std::span<std::byte> read_buffer() { return read_buffer_; }
+  // What has to stay is copied out of it. 64 KiB, or less once the turn has
+  // read kTurnBytes.
+  std::span<std::byte> read_buffer();
 
   // What queues are made of.
   SegmentPool& segments() { return segments_; }
@@ -91,12 +144,20 @@ class StreamLoop {
   void Drain(std::unique_ptr<ByteStream> stream, Segments rest,
              TimePoint deadline);
   std::size_t draining() const { return drains_.size(); }
-  // For who has no room for another stream. False: nothing drains. Not inside
-  // an event of a stream.
-  bool DropOldestDrain();
+  // For who has no room for another stream: the member that has been leaving
+  // longest makes some, by the end of the turn. False: nobody leaves. Not
+  // inside an event of a stream.
+  bool CutLeaver();
+
+  // The most that any turn did, of each; of a turn that has ended. Any thread.
+  TurnWork busiest_turn() const;
 
  protected:
   void set_now(TimePoint now) { now_ = now; }
+
+  // For the figures of this turn, and its bound on bytes.
+  void CountEvent() { ++turn_.events; }
+  void CountRead(std::size_t bytes) { turn_.bytes += bytes; }
 
   // Arranges for RunTurnEnd behind what is ready now. Called once from one
   // RunTurnEnd to the next: when the first member is scheduled, or an alarm is
@@ -109,6 +170,7 @@ class StreamLoop {
 
  private:
   friend class LoopMember;
+  friend class LeavingMember;
   class Draining;
   struct Alarm {
     TimePoint at;
@@ -116,12 +178,15 @@ class StreamLoop {
   };
 
   static bool IsEmpty(const LoopLink& list) { return list.next == &list; }
+  static void Append(LoopLink& list, LoopLink& link);
   static void Unlink(LoopLink& link);
 
   void Request();
   void Schedule(LoopMember& member);
   void SetAlarm(LoopMember& member, TimePoint at);
   void RunAlarms();
+  void RunScheduled();
+  void KeepFigures();
   void RemoveAlarm(std::size_t index);
   void Place(std::size_t index, Alarm alarm);
   void SiftUp(std::size_t index, Alarm alarm);
@@ -130,11 +195,15 @@ class StreamLoop {
   TimePoint now_{};
   bool turn_end_requested_ = false;
   LoopLink scheduled_;         // circular lists, these their heads
-  LoopLink ending_;            // scheduled for the turn that is ending
+  LoopLink ending_;            // of those, whose turn is ending
+  LoopLink leaving_;           // the first has left longest
   std::vector<Alarm> alarms_;  // a binary heap
   std::vector<std::byte> read_buffer_;
   SegmentPool segments_;
   std::list<std::unique_ptr<Draining>> drains_;
+  TurnWork turn_;  // this one's, so far
+  // The most of events, bytes, alarms, ends; written on this thread alone.
+  std::array<std::atomic<std::size_t>, 4> busiest_{};
 };
 
 inline void LoopMember::Schedule() {

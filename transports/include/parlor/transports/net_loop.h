@@ -19,6 +19,7 @@
 #include <memory>
 
 #include "parlor/time.h"
+#include "parlor/transports/turn_work.h"
 
 namespace parlor {
 
@@ -55,6 +56,12 @@ class NetLoop {
 
   // The time of the present turn, or of the last one.
   TimePoint now() const;
+
+  // The most that any turn did, of each; of turns that have ended. Any thread.
+  // A turn is bounded, so that no connection waits longer than that for what
+  // the others do: 128 events, as many as one look into the system finds, and
+  // the tasks that waited; some hundred KiB; some hundred alarms and ends.
+  TurnWork busiest_turn() const;
 
   // For the adapters of this library.
   net_internal::AsioLoop& internal() { return *loop_; }
