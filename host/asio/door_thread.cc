@@ -1,7 +1,9 @@
 #include "asio/door_thread.h"
 
+#include <cstddef>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -23,6 +25,8 @@ namespace parlor::host {
 DoorThread::DoorThread(NetLoop* loop, const Options& options, Entropy& entropy)
     : loop_(loop != nullptr ? *loop : own_loop_.emplace()),
       waker_(loop_.internal(), [this] { door_.OnWake(); }),
+      arrivals_waker_(loop_.internal(), [this] { TakeArrivals(); }),
+      room_maker_(loop_.internal(), [this] { CutLeavers(); }),
       door_(
           loop_.internal(), [this] { waker_.Wake(); }, options.shard,
           options.stream, entropy),
@@ -56,9 +60,11 @@ void DoorThread::Join() {
 }
 
 void DoorThread::HandOver(Handover handover) {
-  // A function has to be one that can be copied.
-  auto moved = std::make_shared<Handover>(std::move(handover));
-  loop_.Post([this, moved] { door_.OnHandover(std::move(*moved)); });
+  {
+    const std::lock_guard lock(mutex_);
+    arrivals_.push_back(std::move(handover));
+  }
+  arrivals_waker_.Wake();
 }
 
 void DoorThread::SetOptions(const ShardOptions& options) {
@@ -66,8 +72,35 @@ void DoorThread::SetOptions(const ShardOptions& options) {
 }
 
 void DoorThread::End(CloseReason reason, std::function<void()> ended) {
-  loop_.Post(
-      [this, reason, ended = std::move(ended)] { door_.End(reason, ended); });
+  {
+    const std::lock_guard lock(mutex_);
+    end_ = [this, reason, ended = std::move(ended)] {
+      door_.End(reason, ended);
+    };
+  }
+  arrivals_waker_.Wake();
+}
+
+void DoorThread::TakeArrivals() {
+  for (std::size_t i = 0; i < kHandoversPerTurn; ++i) {
+    std::unique_lock lock(mutex_);
+    if (arrivals_.empty()) {
+      const std::function<void()> end = std::exchange(end_, nullptr);
+      lock.unlock();
+      if (end) end();
+      return;
+    }
+    Handover handover = std::move(arrivals_.front());
+    arrivals_.pop_front();
+    lock.unlock();
+    door_.OnHandover(std::move(handover));
+  }
+  arrivals_waker_.Wake();  // there may be more
+}
+
+void DoorThread::CutLeavers() {
+  std::size_t left = kHandoversPerTurn;
+  while (left > 0 && loop_.internal().CutLeaver()) --left;
 }
 
 }  // namespace parlor::host

@@ -4,8 +4,11 @@
 #ifndef PARLOR_HOST_ASIO_DOOR_THREAD_H_
 #define PARLOR_HOST_ASIO_DOOR_THREAD_H_
 
+#include <cstddef>
+#include <deque>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <thread>
 #include <vector>
@@ -26,6 +29,10 @@ namespace parlor::host {
 
 class DoorThread {
  public:
+  // Of the clients that were handed over, so many are let in a turn, as the
+  // front accepts them: a crowd at the door does not keep those inside waiting.
+  static constexpr std::size_t kHandoversPerTurn = 16;
+
   struct Options {
     ShardOptions shard;
     StreamOptions stream;
@@ -47,10 +54,15 @@ class DoorThread {
   // Ends the thread, if there is one.
   void Join();
 
-  // Any thread; done in a turn of the loop, in the order of the calls.
+  // Any thread; done in a turn of the loop, in the order of the calls. End is
+  // the last.
   void HandOver(Handover handover);
   void SetOptions(const ShardOptions& options);
   void End(CloseReason reason, std::function<void()> ended);
+
+  // Any thread: those who have been leaving longest, kHandoversPerTurn of them
+  // at most, make room for others.
+  void MakeRoom() { room_maker_.Wake(); }
 
   NetLoop& loop() { return loop_; }
   const std::shared_ptr<Inbox>& inbox() const { return inbox_; }
@@ -58,9 +70,17 @@ class DoorThread {
   const Shard& shard() const { return door_.shard(); }
 
  private:
+  void TakeArrivals();
+  void CutLeavers();
+
   std::optional<NetLoop> own_loop_;
   NetLoop& loop_;
   net_internal::Waker waker_;  // of door_'s pipes
+  net_internal::Waker arrivals_waker_;
+  net_internal::Waker room_maker_;
+  std::mutex mutex_;  // of what other threads put here
+  std::deque<Handover> arrivals_;
+  std::function<void()> end_;  // behind them
   Door door_;
   std::shared_ptr<Inbox> inbox_;
   std::thread thread_;

@@ -42,6 +42,7 @@
 #include "parlor/transports/net_listener.h"
 #include "parlor/transports/net_loop.h"
 #include "parlor/transports/tls.h"
+#include "parlor/transports/turn_work.h"
 #include "storage/state_file.h"
 #include "stream/byte_stream.h"
 #include "stream/stream_loop.h"
@@ -162,6 +163,7 @@ class AsioServer final : public Server, private Front::Ports {
   bool WaitStopped(Duration timeout) override;
 
   ServerFigures figures() const override;
+  TurnWork busiest_turn() const override;
 
   absl::Status Reload(const ServerOptions& options) override;
 
@@ -364,10 +366,15 @@ void AsioServer::Start() {
 
 Acceptor::Companion AsioServer::Count() {
   if (!open_.load(std::memory_order_acquire)) return nullptr;
-  // Whoever was refused has his answer, and may stay behind it as long as he
-  // likes: a crowd of those must not keep others out.
-  if (sockets_->count() >= live_.connections &&
-      !loop_.internal().DropOldestDrain() && !front_.DropOldest()) {
+  // Whoever was refused or put out has heard it, and may stay behind that as
+  // long as he likes: a crowd of those must not keep others out. Those on other
+  // threads make room a little ahead, since they need a moment.
+  const std::uint64_t most = live_.connections;
+  const std::uint64_t open = sockets_->count();
+  if (threaded() && open + DoorThread::kHandoversPerTurn > most) {
+    for (const std::unique_ptr<DoorThread>& door : doors_) door->MakeRoom();
+  }
+  if (open >= most && !loop_.internal().CutLeaver() && !front_.DropOldest()) {
     return nullptr;
   }
   return std::make_shared<OpenSockets::Share>(sockets_);
@@ -508,6 +515,14 @@ ServerFigures AsioServer::figures() const {
   figures.connections = sockets_->count();
   figures.unseated = front_.unseated();
   return figures;
+}
+
+TurnWork AsioServer::busiest_turn() const {
+  TurnWork most = loop_.busiest_turn();
+  for (const std::unique_ptr<DoorThread>& door : doors_) {
+    most.RaiseTo(door->loop().busiest_turn());
+  }
+  return most;
 }
 
 std::size_t AsioServer::Poll(TimePoint now, std::size_t events_max) {

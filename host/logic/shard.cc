@@ -146,7 +146,10 @@ void Shard::SetOptions(const ShardOptions& options) {
 
 Refusal Shard::Admit(TimePoint now, const Hello& hello, const Address& from) {
   // A room that is over, though its alarm did not run yet, is in nobody's way.
-  OnAlarm(now);
+  if (const auto found = by_number_.find(hello.room);
+      found != by_number_.end() && found->second->alarm.at() <= now) {
+    RunAlarm(now, *found->second);
+  }
   if (hello.room >= static_cast<std::uint64_t>(options_.rooms)) return {404};
   if (hello.players < 1 || hello.players > options_.seats) return {400};
   // Eight friends behind one address who resume at once would exhaust it.
@@ -247,14 +250,17 @@ void Shard::SetAlarmHook(std::function<void(TimePoint)> hook) {
 }
 
 void Shard::OnAlarm(TimePoint now) {
-  while (alarms_->next() <= now) {
-    Entry& entry = *by_number_.at(alarms_->first());
-    SetAlarm(entry, kNever);
-    entry.room.OnAlarm(now);
-    PARLOR_CHECK(entry.room.next_alarm() > now);
-    Settle(now, entry);
+  for (int i = 0; i < kRoomsPerAlarm && alarms_->next() <= now; ++i) {
+    RunAlarm(now, *by_number_.at(alarms_->first()));
   }
   if (keeping_) KeepDue(now);
+}
+
+void Shard::RunAlarm(TimePoint now, Entry& entry) {
+  SetAlarm(entry, kNever);
+  entry.room.OnAlarm(now);
+  PARLOR_CHECK(entry.room.next_alarm() > now);
+  Settle(now, entry);
 }
 
 TimePoint Shard::next_alarm() const {

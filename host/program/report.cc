@@ -14,6 +14,7 @@
 #include "parlor/host/sqlite_access_store.h"
 #include "parlor/lockstep/room.h"
 #include "parlor/time.h"
+#include "stream/stream_loop.h"
 
 namespace parlor::host_program {
 namespace {
@@ -30,9 +31,6 @@ constexpr std::uint64_t kTlsBytes = 16 * kKiB;
 constexpr std::uint64_t kRoomEntryBytes = 256;
 // A request head (contract: 8 KiB) and a body (1 KiB).
 constexpr std::uint64_t kUnseatedBytes = 9 * kKiB;
-// A loop's read buffer, and what its queues keep for a busy time
-// (transports/stream/stream_loop.cc).
-constexpr std::uint64_t kLoopBytes = 64 * kKiB + 2 * kKiB * kKiB;
 // A loop's epoll, timer and wake-up; a listening socket; stdin, stdout, stderr
 // and some to spare for what the system's libraries open.
 constexpr std::uint64_t kLoopDescriptors = 3;
@@ -50,14 +48,6 @@ constexpr std::uint64_t kUseBytes = 256;
 // What a shard and the file remember of each room beside the match: where it
 // lies, and when it is kept next.
 constexpr std::uint64_t kKeptRoomBytes = 128;
-
-struct Term {
-  std::string_view name;
-  std::uint64_t count;
-  std::uint64_t each;
-
-  std::uint64_t bytes() const { return count * each; }
-};
 
 // "1,024"
 std::string Grouped(std::uint64_t number) {
@@ -89,9 +79,11 @@ std::uint64_t RoomBytes(const host::ShardOptions& options) {
       .memory_bytes();
 }
 
-std::vector<Term> MemoryTerms(const host::ServerOptions& options) {
+}  // namespace
+
+std::vector<MemoryTerm> MemoryTerms(const host::ServerOptions& options) {
   const std::uint64_t link = kConnectionBytes + (options.tls ? kTlsBytes : 0);
-  std::vector<Term> terms = {
+  std::vector<MemoryTerm> terms = {
       {"connections", Unsigned(options.connections), link},
       {"lanes of connections", Unsigned(options.connections),
        options.stream.reliable_bytes_max},
@@ -106,7 +98,8 @@ std::vector<Term> MemoryTerms(const host::ServerOptions& options) {
        host::MinuteRates::kKeyBytesMax},
       {"join rates of rooms", Unsigned(options.shards) * host::Shard::kJoinsMax,
        host::MinuteRates::kKeyBytesMax},
-      {"buffers of threads", Unsigned(options.shards) + 1, kLoopBytes},
+      {"buffers of threads", Unsigned(options.shards) + 1,
+       stream::kLoopBytesMax},
   };
   if (options.access_store != nullptr) {
     terms.push_back({"the access file", 1, kAccessBytes});
@@ -118,8 +111,6 @@ std::vector<Term> MemoryTerms(const host::ServerOptions& options) {
   }
   return terms;
 }
-
-}  // namespace
 
 std::string ListeningText(const host::ServerOptions& options,
                           std::uint16_t port, std::uint16_t tcp_port) {
@@ -147,7 +138,7 @@ std::string WorstCaseText(const host::ServerOptions& options) {
 std::string MemoryText(const host::ServerOptions& options) {
   std::uint64_t sum = 0;
   std::string lines;
-  for (const Term& term : MemoryTerms(options)) {
+  for (const MemoryTerm& term : MemoryTerms(options)) {
     sum += term.bytes();
     absl::StrAppend(&lines, "  ", BytesText(term.bytes()), ": ",
                     absl::string_view(term.name.data(), term.name.size()), ", ",

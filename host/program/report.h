@@ -5,6 +5,8 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "parlor/host/server.h"
 
@@ -19,7 +21,18 @@ std::string ListeningText(const host::ServerOptions& options,
 // Messages a second, in and relayed.
 std::string WorstCaseText(const host::ServerOptions& options);
 
-// The sum, and a line for each term.
+// What the host keeps in memory at the worst: `count` of what takes `each` at
+// most.
+struct MemoryTerm {
+  std::string_view name;
+  std::uint64_t count;
+  std::uint64_t each;
+
+  std::uint64_t bytes() const { return count * each; }
+};
+std::vector<MemoryTerm> MemoryTerms(const host::ServerOptions& options);
+
+// Their sum, and a line for each.
 std::string MemoryText(const host::ServerOptions& options);
 
 // Descriptors that the caps need.

@@ -156,6 +156,22 @@ TEST_F(ShardTest, AlarmsEndLobbiesAndHolds) {
   EXPECT_EQ(shard_->rooms(), 1u);
 }
 
+TEST_F(ShardTest, RoomsOfOneInstantEndAFewAtATime) {
+  constexpr std::uint32_t kCount = 2 * Shard::kRoomsPerAlarm + 1;
+  Make();
+  std::vector<std::unique_ptr<Client>> clients;
+  for (std::uint32_t room = 0; room < kCount; ++room) {
+    clients.push_back(Join(room, 2));
+  }
+  now_ += milliseconds(limits::kLobbyMs.fallback);
+  std::vector<std::size_t> left;
+  while (shard_->next_alarm() <= now_) {
+    shard_->OnAlarm(now_);
+    left.push_back(shard_->rooms());
+  }
+  EXPECT_EQ(left, (std::vector<std::size_t>{Shard::kRoomsPerAlarm + 1, 1, 0}));
+}
+
 TEST_F(ShardTest, ARoomWhoseTimeIsUpIsInNobodysWay) {
   ShardOptions options;
   options.room.lobby_ms = 1'000;

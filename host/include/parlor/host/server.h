@@ -37,6 +37,7 @@
 #include "parlor/transports/net_loop.h"
 #include "parlor/transports/stream_options.h"
 #include "parlor/transports/tls.h"
+#include "parlor/transports/turn_work.h"
 
 namespace parlor::host {
 
@@ -152,6 +153,10 @@ class Server {
   virtual bool WaitStopped(Duration timeout) = 0;
 
   virtual ServerFigures figures() const = 0;
+
+  // The most that one turn of any of its loops did, of each: what an attack can
+  // make a match wait for (NetLoop::busiest_turn).
+  virtual TurnWork busiest_turn() const = 0;
 
   // Without threads only; both check that. As NetLoop's: Poll turns everything
   // once, without waiting, and is wanted again at next_alarm at the latest.
