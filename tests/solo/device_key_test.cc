@@ -38,7 +38,7 @@ class DeviceKeyTest : public ::testing::Test {
     return count;
   }
 
-  const SecretFiles files_;
+  SecretFiles files_;
   const std::string path_ = files_.At("state/parlor/device-key");
   host::OsEntropy entropy_;
 };
@@ -96,10 +96,11 @@ TEST_F(DeviceKeyTest, PlayersStartedAtOnceGetTheSame) {
 
 TEST_F(DeviceKeyTest, ADamagedFileIsToldAndKept) {
   std::filesystem::create_directories(files_.At("state/parlor"));
-  for (const char* text :
-       {"", "\n", "fifteen-letters", "sixteen letters!", "0123456789abcdef\nx",
-        "0123456789012345678901234567890123456789012345678901234567890123"
-        "4"}) {
+  const std::string too_long(65, '0');
+  for (const std::string& text :
+       {std::string(), std::string("\n"), std::string("fifteen-letters"),
+        std::string("sixteen letters!"), std::string("0123456789abcdef\nx"),
+        too_long}) {
     SCOPED_TRACE(text);
     files_.Write("state/parlor/device-key", text);
     const absl::Status status = DeviceKey(path_, entropy_).status();

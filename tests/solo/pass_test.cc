@@ -82,7 +82,7 @@ class PassTest : public ::testing::Test {
     return session.error();
   }
 
-  const SecretFiles files_;
+  SecretFiles files_;
   host::OsEntropy entropy_;
   NetLoop loop_;  // the store answers on it
   std::shared_ptr<host::MemoryAccessStore> store_ =
