@@ -330,11 +330,7 @@ absl::Status AsioServer::Listen() {
   if (status.ok() && options_.tcp_port) {
     status = ListenOn(tcp_, *options_.tcp_port);
   }
-  if (!status.ok()) return status;
-  // Of a server that has all its ports: else it listened on none.
-  LogPort(web_, "HTTP and WebSocket");
-  if (options_.tcp_port) LogPort(tcp_, "TCP");
-  return absl::OkStatus();
+  return status;
 }
 
 absl::Status AsioServer::ListenOn(Port& port, std::uint16_t number) {
@@ -357,6 +353,8 @@ void AsioServer::LogPort(const Port& port, const char* what) {
 }
 
 void AsioServer::Start() {
+  LogPort(web_, "HTTP and WebSocket");
+  if (options_.tcp_port) LogPort(tcp_, "TCP");
   if (!threaded()) return;
   for (const std::unique_ptr<DoorThread>& door : doors_) door->Start();
   thread_ = std::thread([this] { loop_.Run(); });
@@ -558,14 +556,16 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Create(
   }
   try {
     auto server = std::make_unique<AsioServer>(options, entropy, log);
+    server->WatchStore();
+    if (absl::Status status = server->Listen(); !status.ok()) return status;
+    // Of a host that has its ports: one that cannot start leaves the file to
+    // the next that tries. Clients that connect meanwhile wait for the start.
     if (!options.state_path.empty()) {
       absl::StatusOr<StateFile::Opened> opened =
           OpenState(options, std::move(log));
       if (!opened.ok()) return opened.status();
       server->KeepIn(*std::move(opened));
     }
-    server->WatchStore();
-    if (absl::Status status = server->Listen(); !status.ok()) return status;
     server->Start();
     return server;
   } catch (const std::system_error& error) {

@@ -257,6 +257,25 @@ TEST_P(ServerRestartTest, LeavesOutTheRoomsItDoesNotRun) {
 }
 
 // Longer than what was left of it when the server went down.
+TEST_P(ServerRestartTest, AStartWithoutItsPortLeavesTheFile) {
+  Start();
+  const auto [first, second] = Match(3);
+  Kill();
+  // Whose port another server has, and whose rooms are fewer.
+  host::ServerOptions other = options;
+  other.state_path.clear();
+  const auto holder = host::Server::Create(other, entropy);
+  ASSERT_TRUE(holder.ok());
+  options.port = (*holder)->port();
+  options.shard.rooms = 1;
+  EXPECT_EQ(host::Server::Create(options, entropy).status().code(),
+            absl::StatusCode::kUnavailable);
+  options.port = 0;
+  options.shard.rooms = 16;
+  Start();
+  EXPECT_TRUE(ResumesSeat(3, first->token, 0));
+}
+
 TEST_P(ServerRestartTest, AHoldBeginsAnew) {
   options.shard.room.hold_ms = 1'500;
   Start();
