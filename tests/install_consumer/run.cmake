@@ -55,17 +55,17 @@ run(${CMAKE_COMMAND} --build ${WORK}/library)
 run(${CMAKE_COMMAND} --install ${WORK}/library)
 file(RENAME ${WORK}/first ${WORK}/prefix)
 
-# Without sockets, nothing is there that speaks of them.
+# What is not built has no header there.
 function(expect_headers folder)
-  file(GLOB headers RELATIVE ${WORK}/prefix/include/parlor/${folder}
-       ${WORK}/prefix/include/parlor/${folder}/*)
+  file(GLOB headers RELATIVE ${folder} ${folder}/*)
   if(NOT headers STREQUAL "${ARGN}")
-    message(FATAL_ERROR "installed without sockets: ${headers}")
+    message(FATAL_ERROR "installed in ${folder}: ${headers}")
   endif()
 endfunction()
-expect_headers(transports memory_pipe.h)
-expect_headers(host access_store.h address.h local_connector.h os_entropy.h
+set(logic_headers access_store.h address.h local_connector.h os_entropy.h
   room_store.h shard.h)
+expect_headers(${WORK}/prefix/include/parlor/transports memory_pipe.h)
+expect_headers(${WORK}/prefix/include/parlor/host ${logic_headers})
 
 file(GLOB_RECURSE exports ${WORK}/prefix/*/parlor-targets*.cmake)
 if(NOT exports)
@@ -94,15 +94,26 @@ configure(${CMAKE_CURRENT_LIST_DIR}/embedded ${WORK}/embedded
 run(${CMAKE_COMMAND} --build ${WORK}/embedded --target consumer)
 expect_output(${WORK}/embedded/consumer "${greeting}")
 
-# Installed with the libraries that are by default, for a program on the network.
-if(NETWORK)
+function(install_network_library sqlite)
   configure(${SOURCE} ${WORK}/network_library
-    -DPARLOR_BUILD_SQLITE=${SQLITE}
+    -DPARLOR_BUILD_SQLITE=${sqlite}
     -DPARLOR_BUILD_HOST_PROGRAM=OFF -DPARLOR_BUILD_SOLO=OFF
     -DPARLOR_BUILD_TESTS=OFF -DPARLOR_BUILD_BENCH=OFF
     -DCMAKE_INSTALL_PREFIX=${WORK}/network_prefix)
   run(${CMAKE_COMMAND} --build ${WORK}/network_library)
   run(${CMAKE_COMMAND} --install ${WORK}/network_library)
+endfunction()
+
+# Installed with the libraries that are by default, for a program on the network;
+# first as where SQLite is missing.
+if(NETWORK)
+  install_network_library(OFF)
+  set(headers ${logic_headers} gate_options.h memory_access_store.h server.h)
+  list(SORT headers)
+  expect_headers(${WORK}/network_prefix/include/parlor/host ${headers})
+  if(SQLITE)
+    install_network_library(ON)
+  endif()
   configure(${CMAKE_CURRENT_LIST_DIR}/network ${WORK}/network
     -DCMAKE_PREFIX_PATH=${WORK}/network_prefix
     -DPROGRAM=${SOURCE}/tests/readme/network_example.cc)
