@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <ctime>
 #include <exception>
 #include <memory>
 #include <string>
@@ -30,6 +29,7 @@
 #include "program/process.h"
 #include "program/report.h"
 #include "program/settings.h"
+#include "wall_clock.h"
 
 namespace parlor::host_program {
 namespace {
@@ -230,7 +230,7 @@ int Main(int argc, char** argv) {
   HoldStandardStreams();
   host::OsEntropy entropy;
   if (IsCommand(argc, argv)) {
-    return Print(RunCommand(argc, argv, std::time(nullptr), entropy));
+    return Print(RunCommand(argc, argv, host::WallClockSeconds(), entropy));
   }
   return Program(argc, argv, entropy).Run();
 }

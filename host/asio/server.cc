@@ -47,6 +47,7 @@
 #include "stream/byte_stream.h"
 #include "stream/stream_loop.h"
 #include "stream/tls_stream.h"
+#include "wall_clock.h"
 
 namespace parlor::host {
 namespace {
@@ -97,12 +98,6 @@ class AnswerBox {
   std::mutex mutex_;
   NetLoop* loop_;
 };
-
-std::int64_t WallClockSeconds() {
-  return std::chrono::duration_cast<std::chrono::seconds>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
 
 PipeOptions PipesLike(const StreamOptions& stream) {
   return {.reliable_bytes_max = stream.reliable_bytes_max,

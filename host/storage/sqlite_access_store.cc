@@ -21,6 +21,7 @@
 #include "parlor/printable.h"
 #include "parlor/status.h"
 #include "storage/access_database.h"
+#include "wall_clock.h"
 
 namespace parlor::host {
 namespace {
@@ -28,13 +29,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kLookEvery{1};
-
-// Passes expire by the clock on the wall.
-std::int64_t NowSeconds() {
-  return std::chrono::duration_cast<std::chrono::seconds>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
 
 // In an order of their own, so that the same ones are the same.
 absl::StatusOr<std::vector<Sha256>> SortedCodes(AccessDatabase& database) {
@@ -172,7 +166,7 @@ void Store::Do(Turn turn) {
   if (turn.look) Look();
   if (!turn.use) return;
   const absl::StatusOr<PassAnswer> answer =
-      database_->UsePass(turn.use->use, NowSeconds());
+      database_->UsePass(turn.use->use, WallClockSeconds());
   if (!answer.ok()) Note(answer.status());
   turn.use->answer(answer.ok() ? *answer : PassAnswer::kFailed);
 }

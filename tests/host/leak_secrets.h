@@ -5,7 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <cstdint>
 #include <fstream>
 #include <sstream>
@@ -13,6 +12,7 @@
 
 #include "leak_tour.h"
 #include "logic/access_codes.h"
+#include "wall_clock.h"
 #include "logic/pass.h"
 #include "storage/access_database.h"
 
@@ -21,16 +21,11 @@ namespace parlor::test {
 inline constexpr char kTourPassSecret[] =
     "5eCret-0f-a11-passes-5eCret-0f-a11-passes";
 
-inline std::int64_t TourNow() {
-  return std::chrono::duration_cast<std::chrono::seconds>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
-
 inline std::string TourPass(std::uint64_t id, std::int64_t lasts_s,
                             const std::string& secret) {
   return host::WritePass(
-      {.id = id, .expires_s = TourNow() + lasts_s, .devices = 1}, secret);
+      {.id = id, .expires_s = host::WallClockSeconds() + lasts_s, .devices = 1},
+      secret);
 }
 
 inline constexpr std::int64_t kTourDay = 24 * 60 * 60;
@@ -54,10 +49,13 @@ inline void FillTourDatabase(const std::string& path,
   auto database = host::AccessDatabase::Open(path);
   ASSERT_TRUE(database.ok()) << database.status();
   ASSERT_TRUE((*database)
-                  ->AddCode(host::HashCode(secrets.code), "a friend", TourNow())
+                  ->AddCode(host::HashCode(secrets.code), "a friend",
+                            host::WallClockSeconds())
                   .ok());
   ASSERT_TRUE((*database)
-                  ->RevokePass(kTourRevokedId, TourNow() + kTourDay, TourNow())
+                  ->RevokePass(kTourRevokedId,
+                               host::WallClockSeconds() + kTourDay,
+                               host::WallClockSeconds())
                   .ok());
 }
 

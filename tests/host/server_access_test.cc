@@ -24,6 +24,7 @@
 #include "support/lockstep_client.h"
 #include "support/raw_socket.h"
 #include "support/status_matchers.h"
+#include "wall_clock.h"
 
 namespace parlor::test {
 namespace {
@@ -116,11 +117,9 @@ class ServerAccessTest : public ServerFixture,
 
   // A pass that lasts another hour.
   static std::string MakePass(std::uint64_t id) {
-    const auto now = std::chrono::system_clock::now().time_since_epoch();
-    const std::int64_t now_s =
-        std::chrono::duration_cast<std::chrono::seconds>(now).count();
-    return host::WritePass({.id = id, .expires_s = now_s + 3'600, .devices = 1},
-                           kSecret);
+    return host::WritePass(
+        {.id = id, .expires_s = host::WallClockSeconds() + 3'600, .devices = 1},
+        kSecret);
   }
   LockstepClient& JoinWithPass(std::uint64_t id, std::uint32_t room) {
     return Join(*Network(), {.room = room,

@@ -2,7 +2,6 @@
 // line says is what opens the room, from the devices that came first.
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -20,6 +19,8 @@
 #include "parlor/host/server.h"
 #include "parlor/transports/net_loop.h"
 #include "secret_files.h"
+#include "support/temp_folder.h"
+#include "wall_clock.h"
 #include "session.h"
 
 namespace parlor::solo {
@@ -32,15 +33,11 @@ constexpr const char* kRefused =
     "the host does not take this pass: it expired, was revoked, or is in use "
     "on other devices";
 
-std::int64_t WallNow() {
-  return std::chrono::duration_cast<std::chrono::seconds>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
-
 std::string PassThatLasts(std::int64_t seconds) {
-  return host::WritePass(
-      {.id = kId, .expires_s = WallNow() + seconds, .devices = 1}, kSecret);
+  return host::WritePass({.id = kId,
+                          .expires_s = host::WallClockSeconds() + seconds,
+                          .devices = 1},
+                         kSecret);
 }
 
 class PassTest : public ::testing::Test {
@@ -87,7 +84,7 @@ class PassTest : public ::testing::Test {
   NetLoop loop_;  // the store answers on it
   std::shared_ptr<host::MemoryAccessStore> store_ =
       std::make_shared<host::MemoryAccessStore>(
-          WallNow,
+          host::WallClockSeconds,
           [this](std::function<void()> task) { loop_.Post(std::move(task)); });
   std::unique_ptr<host::Server> server_;
   std::uint32_t room_ = 0;
@@ -104,7 +101,7 @@ TEST_F(PassTest, LetsItsFirstDeviceInAgainAndAgain) {
 TEST_F(PassTest, ThatIsNoneIsToldSo) {
   EXPECT_EQ(Join(PassThatLasts(-kDay), "mine"), kRefused);
   EXPECT_EQ(Join("no-pass", "mine"), kRefused);
-  store_->RevokePass(kId, WallNow() + kDay);
+  store_->RevokePass(kId, host::WallClockSeconds() + kDay);
   EXPECT_EQ(Join(PassThatLasts(kDay), "mine"), kRefused);
 }
 
