@@ -1,30 +1,24 @@
 #include "device_key.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstddef>
 #include <span>
-#include <string_view>
 #include <system_error>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "logic/pass.h"
 #include "parlor/check.h"
 #include "parlor/status.h"
 #include "secret_file.h"
+#include "storage/whole_file.h"
 
 namespace parlor::solo {
 namespace {
 
-// Of what contracts call a device key.
-constexpr std::size_t kKeyMin = 16;
-constexpr std::size_t kKeyMax = 64;
 constexpr std::size_t kDrawn = 18;  // bytes: 24 characters
 
 absl::Status CannotMake(const std::string& path, int error) {
@@ -33,18 +27,10 @@ absl::Status CannotMake(const std::string& path, int error) {
                    std::generic_category().message(error)));
 }
 
-bool IsKey(std::string_view text) {
-  return text.size() >= kKeyMin && text.size() <= kKeyMax &&
-         std::all_of(text.begin(), text.end(), [](char c) {
-           return absl::ascii_isalnum(c) || c == '-' || c == '_';
-         });
-}
-
-// `bytes` of entropy in base64url; a multiple of 3 needs no padding.
-template <std::size_t bytes>
+// In base64url, which needs no padding for a multiple of 3 bytes.
 std::string Draw(Entropy& entropy) {
-  static_assert(bytes % 3 == 0);
-  std::array<char, bytes> drawn;
+  static_assert(kDrawn % 3 == 0);
+  std::array<char, kDrawn> drawn;
   entropy.Fill(std::as_writable_bytes(std::span(drawn)));
   return absl::WebSafeBase64Escape(
       absl::string_view(drawn.data(), drawn.size()));
@@ -53,7 +39,7 @@ std::string Draw(Entropy& entropy) {
 absl::StatusOr<std::string> ReadKey(const std::string& path) {
   absl::StatusOr<std::string> key = ReadSecretFile(path);
   if (absl::IsNotFound(key.status())) return key;
-  if (key.ok() && IsKey(*key)) return key;
+  if (key.ok() && host::IsDeviceKey(*key)) return key;
   return absl::FailedPreconditionError(absl::StrCat(
       "this device's key cannot be had: ",
       key.ok() ? path + ": holds no device key"
@@ -78,37 +64,6 @@ int MakeDirectories(const std::string& path) {
     }
   }
   return 0;
-}
-
-// Down to the disk, as is the name below: a pass would not know this device
-// after a power cut otherwise.
-int WriteNew(const std::string& path, std::string_view text) {
-  const int file =
-      open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (file < 0) return errno;
-  int error = 0;
-  while (error == 0 && !text.empty()) {
-    const ssize_t put = write(file, text.data(), text.size());
-    if (put >= 0) {
-      text.remove_prefix(static_cast<std::size_t>(put));
-    } else if (errno != EINTR) {
-      error = errno;
-    }
-  }
-  if (error == 0 && fsync(file) != 0) error = errno;
-  if (close(file) != 0 && error == 0) error = errno;
-  return error;
-}
-
-// A second name, unless there is a file of that name.
-int Name(const std::string& file, const std::string& path) {
-  if (link(file.c_str(), path.c_str()) != 0) return errno;
-  const std::string above = path.substr(0, path.rfind('/'));
-  const int directory = open(above.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (directory < 0) return errno;
-  const int error = fsync(directory) == 0 ? 0 : errno;
-  close(directory);
-  return error;
 }
 
 }  // namespace
@@ -138,12 +93,8 @@ absl::StatusOr<std::string> DeviceKey(const std::string& path,
   if (const int error = MakeDirectories(path); error != 0) {
     return CannotMake(path, error);
   }
-  // A file of its own, whole before it gets the name, which is then given to
-  // one of several processes only.
-  const std::string draft = absl::StrCat(path, ".", Draw<9>(entropy));
-  int error = WriteNew(draft, absl::StrCat(Draw<kDrawn>(entropy), "\n"));
-  if (error == 0) error = Name(draft, path);
-  unlink(draft.c_str());
+  const std::string drawn = absl::StrCat(Draw(entropy), "\n");
+  const int error = host::MakeWholeFile(path, std::as_bytes(std::span(drawn)));
   if (error != 0 && error != EEXIST) return CannotMake(path, error);
   key = ReadKey(path);
   return absl::IsNotFound(key.status()) ? CannotMake(path, ENOENT) : key;

@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "parlor/printable.h"
 #include "secret_file.h"
+#include "stream/http_head.h"
 
 namespace parlor::solo {
 namespace {
@@ -287,15 +288,11 @@ std::string ParseInvite(const std::string& code, bool listen) {
   return code;
 }
 
-// The same. What may be in a WebSocket's subprotocol (RFC 9110 section 5.6.2)
-// and fits into a request's head.
+// The same. What may be in a WebSocket's subprotocol and fits into a request's
+// head.
 std::string ParsePass(const std::string& pass) {
-  constexpr std::string_view kMarks = "!#$%&'*+-.^_`|~";
-  const bool plain = std::all_of(pass.begin(), pass.end(), [&](char c) {
-    return absl::ascii_isalnum(c) || kMarks.find(c) != std::string_view::npos;
-  });
   if (pass.empty()) throw BadArgument{"--pass: the pass is empty"};
-  if (!plain || pass.size() > kSecretMax) {
+  if (!stream::IsHttpToken(pass) || pass.size() > kSecretMax) {
     throw BadArgument{
         "--pass: a pass is one word of letters, digits, ., - and _"};
   }

@@ -22,7 +22,7 @@ absl::StatusOr<std::string> ReadSecret(const std::string& path);
 
 // Makes it, mode 0600, with 32 bytes of `entropy` in hexadecimal.
 // InvalidArgument: there is a file of that name, which stays as it is.
-// Unavailable: it cannot be made; nothing is left of it.
+// Unavailable: it cannot be made.
 absl::Status MakeSecret(const std::string& path, Entropy& entropy);
 
 // Whether others than the file's owner may read it.

@@ -1,15 +1,12 @@
 #include "storage/access_database.h"
 
-#include <fcntl.h>
 #include <sqlite3.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -29,7 +26,7 @@
 #include "parlor/printable.h"
 #include "parlor/status.h"
 #include "parlor/utf8.h"
-#include "storage/file_descriptor.h"
+#include "storage/whole_file.h"
 
 namespace parlor::host {
 namespace {
@@ -202,38 +199,12 @@ Image EmptyDatabase() {
   return {std::move(bytes), static_cast<std::size_t>(size)};
 }
 
-// So that the file's name survives a loss of power as well.
-int SyncFolderOf(const std::string& path) {
-  const std::string name = path.substr(0, path.rfind('/') + 1);
-  const FileDescriptor folder(
-      open(name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  return folder.valid() && fsync(folder.get()) == 0 ? 0 : errno;
-}
-
-// Writes it under another name first; `temporary` ends in XXXXXX.
-int WriteTemporary(std::string& temporary) {
-  const FileDescriptor file(mkostemp(temporary.data(), O_CLOEXEC));  // 0600
-  if (!file.valid()) return errno;
+// Where another process is first, its file stays.
+int MakeFile(const std::string& path) {
   const Image image = EmptyDatabase();
   const std::span<const unsigned char> bytes(image.bytes.get(), image.size);
-  int error = WriteAt(file, std::as_bytes(bytes), 0);
-  if (error == 0 && fsync(file.get()) != 0) error = errno;
-  if (error != 0) unlink(temporary.c_str());
-  return error;
-}
-
-// Makes the file, which appears with all that is in it: neither another process
-// nor the next one, after a kill, finds a half of it. Where another process is
-// first, its file stays.
-int MakeFile(const std::string& path) {
-  std::string temporary = path + ".XXXXXX";
-  int error = WriteTemporary(temporary);
-  if (error != 0) return error;
-  if (link(temporary.c_str(), path.c_str()) != 0 && errno != EEXIST) {
-    error = errno;
-  }
-  unlink(temporary.c_str());
-  return error == 0 ? SyncFolderOf(path) : error;
+  const int error = MakeWholeFile(path, std::as_bytes(bytes));
+  return error == EEXIST ? 0 : error;
 }
 
 std::uint32_t BigEndian(std::span<const unsigned char, 4> bytes) {
