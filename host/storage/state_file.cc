@@ -88,27 +88,27 @@ StateFile::StateFile(const std::string& path, const StateLayout& layout,
       layout_(layout),
       log_(std::move(log)),
       file_(std::move(file)),
-      slots_(static_cast<std::size_t>(layout.rooms())) {}
+      kept_(static_cast<std::size_t>(layout.rooms())) {}
 
 StateFile::~StateFile() = default;
 
 // --- While it is open
 
 void StateFile::Keep(std::uint32_t room, std::span<const std::byte> state) {
-  PARLOR_CHECK(room < slots_.size());
+  PARLOR_CHECK(room < kept_.size());
   PARLOR_CHECK(!state.empty() && state.size() <= layout_.half_bytes());
-  Note(slots_[room], Write(room, state));
+  Note(kept_[room], Write(room, state));
 }
 
 void StateFile::Forget(std::uint32_t room) {
-  PARLOR_CHECK(room < slots_.size());
-  Note(slots_[room], Erase(room));
+  PARLOR_CHECK(room < kept_.size());
+  Note(kept_[room], Erase(room));
 }
 
 // Whatever fails, the line still speaks of the state before, which is whole.
 int StateFile::Write(std::uint32_t room, std::span<const std::byte> state) {
-  Slot& slot = slots_[room];
-  const int half = slot.half == 0 ? 1 : 0;
+  Kept& kept = kept_[room];
+  const int half = kept.half == 0 ? 1 : 0;
   if (const int error = WriteAt(file_, state, layout_.HalfAt(room, half))) {
     return error;
   }
@@ -116,26 +116,26 @@ int StateFile::Write(std::uint32_t room, std::span<const std::byte> state) {
   if (const int error = WriteAt(file_, line, layout_.LineAt(room))) {
     return error;
   }
-  slot.half = static_cast<std::int8_t>(half);
+  kept.half = static_cast<std::int8_t>(half);
   return 0;
 }
 
 int StateFile::Erase(std::uint32_t room) {
-  Slot& slot = slots_[room];
-  if (slot.half < 0) return 0;
+  Kept& kept = kept_[room];
+  if (kept.half < 0) return 0;
   if (const int error = WriteAt(file_, Line{}, layout_.LineAt(room))) {
     return error;
   }
-  slot.half = -1;
+  kept.half = -1;
   return 0;
 }
 
 // On a disk that is full some rooms find place where others do not: the log
 // hears of the first that fails and of the last that works again.
-void StateFile::Note(Slot& slot, int error) {
+void StateFile::Note(Kept& kept, int error) {
   const bool fails = error != 0;
-  if (fails == slot.failing) return;
-  slot.failing = fails;
+  if (fails == kept.failing) return;
+  kept.failing = fails;
   const bool tell =
       fails ? failing_.fetch_add(1) == 0 : failing_.fetch_sub(1) == 1;
   if (!tell || !log_) return;

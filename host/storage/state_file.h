@@ -75,7 +75,7 @@ class StateFile final : public RoomStore {
   class Opening;
 
   // Of a room, and of its thread alone.
-  struct Slot {
+  struct Kept {
     std::int8_t half = -1;  // that holds; -1: none
     bool failing = false;   // what it was to keep last is not
   };
@@ -86,13 +86,13 @@ class StateFile final : public RoomStore {
   // The errno of what failed, or 0.
   int Write(std::uint32_t room, std::span<const std::byte> state);
   int Erase(std::uint32_t room);
-  void Note(Slot& slot, int error);
+  void Note(Kept& kept, int error);
 
   const std::string name_;  // for the log
   const StateLayout layout_;
   const LogSink log_;
   const FileDescriptor file_;
-  std::vector<Slot> slots_;
+  std::vector<Kept> kept_;
   std::atomic<std::int64_t> failing_ = 0;  // rooms
 };
 

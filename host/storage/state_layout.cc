@@ -3,7 +3,6 @@
 #include <openssl/evp.h>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -15,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "parlor/byte_io.h"
 #include "parlor/check.h"
+#include "parlor/host/access_store.h"
 #include "parlor/limits.h"
 #include "parlor/lockstep/room_state.h"
 #include "parlor/status.h"
@@ -23,7 +23,6 @@ namespace parlor::host {
 namespace {
 
 using Line = StateLayout::Line;
-using Digest = std::array<std::byte, 32>;
 
 constexpr std::string_view kMagic = "parlor matches\r\n";
 // Of the layout and of what a room writes (lockstep/room_state.h): a file of
@@ -32,7 +31,7 @@ constexpr std::uint32_t kVersion = 1;
 constexpr std::size_t kPageBytes = 4'096;
 constexpr std::size_t kSealed = 32;  // of a line; its SHA-256 comes after
 static_assert(kMagic.size() == 16);
-static_assert(kSealed + sizeof(Digest) == StateLayout::kLineBytes);
+static_assert(kSealed + sizeof(Sha256) == StateLayout::kLineBytes);
 static_assert(kPageBytes % StateLayout::kLineBytes == 0);
 
 constexpr std::size_t RoundUp(std::size_t size) {
@@ -59,9 +58,9 @@ class Hasher {
   Hasher(const Hasher&) = delete;
   Hasher& operator=(const Hasher&) = delete;
 
-  Digest Hash(std::span<const std::byte> first,
+  Sha256 Hash(std::span<const std::byte> first,
               std::span<const std::byte> second) {
-    Digest digest;
+    Sha256 digest;
     unsigned int size = 0;
     PARLOR_CHECK(
         EVP_DigestInit_ex2(context_, algorithm_, nullptr) == 1 &&
@@ -80,7 +79,7 @@ class Hasher {
 };
 
 // Of a line's first part and the state.
-Digest Seal(std::span<const std::byte> line, std::span<const std::byte> state) {
+Sha256 Seal(std::span<const std::byte> line, std::span<const std::byte> state) {
   static thread_local Hasher hasher;
   return hasher.Hash(line.first(kSealed), state);
 }
