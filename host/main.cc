@@ -65,10 +65,7 @@ class Program {
     absl::Status status = OpenAccess();
     if (status.ok()) status = Start();
     if (!status.ok()) {
-      const bool refused =
-          absl::IsInvalidArgument(status) || absl::IsFailedPrecondition(status);
-      return Print(Failure(refused ? kExitRefused : kExitFailed,
-                           StatusText(options_.places.Translated(status))));
+      return Print(Failure(options_.places.Translated(status)));
     }
     LogWarnings();
     LogDescriptors();

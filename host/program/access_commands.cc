@@ -48,12 +48,6 @@ constexpr std::string_view kRevokedText =
     " is revoked. A running host refuses it within a second; whoever is in a "
     "match stays until it ends.";
 
-Exit Refusal(const absl::Status& status) {
-  const bool refused =
-      absl::IsInvalidArgument(status) || absl::IsFailedPrecondition(status);
-  return Failure(refused ? kExitRefused : kExitFailed, StatusText(status));
-}
-
 absl::StatusOr<Database> OpenDatabase(const Call& call, bool make) {
   if (!call.settings.access) {
     return InvalidArgument(
@@ -177,7 +171,7 @@ Exit Said(std::string out, std::string_view err) {
 // What was made, and on stderr why there is no more of it, if so.
 Exit Made(const std::vector<std::int64_t>& ids, const std::string& out,
           std::string_view label, const absl::Status& status) {
-  Exit failure = Refusal(status);
+  Exit failure = Failure(status);
   if (ids.empty()) return failure;
   std::string text = ids.size() == 1 ? "code " : "codes ";
   text += std::to_string(ids.front());
@@ -203,11 +197,11 @@ Exit Made(const std::vector<std::int64_t>& ids, const std::string& out,
 
 Exit NewInvites(const Call& call, Entropy& entropy) {
   const absl::StatusOr<std::int64_t> count = Number(call, "count", kCount);
-  if (!count.ok()) return Refusal(count.status());
+  if (!count.ok()) return Failure(count.status());
   const absl::StatusOr<std::string> label = Label(call);
-  if (!label.ok()) return Refusal(label.status());
+  if (!label.ok()) return Failure(label.status());
   const absl::StatusOr<Database> database = OpenDatabase(call, /*make=*/true);
-  if (!database.ok()) return Refusal(database.status());
+  if (!database.ok()) return Failure(database.status());
 
   std::vector<std::int64_t> ids;
   std::string out;
@@ -226,9 +220,9 @@ Exit NewInvites(const Call& call, Entropy& entropy) {
 
 Exit ListInvites(const Call& call, Entropy& /*entropy*/) {
   const absl::StatusOr<Database> database = OpenDatabase(call, /*make=*/false);
-  if (!database.ok()) return Refusal(database.status());
+  if (!database.ok()) return Failure(database.status());
   const auto codes = (*database)->Codes();
-  if (!codes.ok()) return Refusal(codes.status());
+  if (!codes.ok()) return Failure(codes.status());
   std::vector<std::vector<std::string>> rows = {
       {"ID", "MADE (UTC)", "STATE", "FOR"}};
   for (const AccessDatabase::Code& code : *codes) {
@@ -249,25 +243,25 @@ Exit RevokeInvite(const Call& call, Entropy& /*entropy*/) {
                    "ID: is a number that 'parlor-host invite list' shows");
   }
   const absl::StatusOr<Database> database = OpenDatabase(call, /*make=*/false);
-  if (!database.ok()) return Refusal(database.status());
+  if (!database.ok()) return Failure(database.status());
   const absl::Status status = (*database)->RevokeCode(id, call.now_s);
   if (absl::IsNotFound(status)) {
     return Failure(kExitFailed, "there is no code " + std::to_string(id) +
                                     " in " + *call.settings.access);
   }
-  if (!status.ok()) return Refusal(status);
+  if (!status.ok()) return Failure(status);
   return Said({}, "code " + std::to_string(id) + std::string(kRevokedText));
 }
 
 Exit NewPass(const Call& call, Entropy& entropy) {
   const absl::StatusOr<std::int64_t> days =
       NumberWithin(call, "days", "pass-days", call.settings.pass_days);
-  if (!days.ok()) return Refusal(days.status());
+  if (!days.ok()) return Failure(days.status());
   const absl::StatusOr<std::int64_t> devices =
       NumberWithin(call, "devices", "pass-devices", call.settings.pass_devices);
-  if (!devices.ok()) return Refusal(devices.status());
+  if (!devices.ok()) return Failure(devices.status());
   const absl::StatusOr<std::string> label = Label(call);
-  if (!label.ok()) return Refusal(label.status());
+  if (!label.ok()) return Failure(label.status());
   if (!call.settings.pass_secret) {
     return Failure(kExitRefused,
                    "needs --pass-secret FILE, the host's own, or --config FILE "
@@ -280,7 +274,7 @@ Exit NewPass(const Call& call, Entropy& entropy) {
                                      std::string(StatusText(secret.status())));
   }
   const absl::StatusOr<Database> database = OpenDatabase(call, /*make=*/true);
-  if (!database.ok()) return Refusal(database.status());
+  if (!database.ok()) return Failure(database.status());
 
   std::uint64_t id = 0;
   entropy.Fill(std::as_writable_bytes(std::span(&id, 1)));
@@ -290,7 +284,7 @@ Exit NewPass(const Call& call, Entropy& entropy) {
                                                     .made_s = call.now_s,
                                                     .expires_s = expires_s,
                                                     .devices_max = *devices});
-  if (!status.ok()) return Refusal(status);
+  if (!status.ok()) return Failure(status);
   return Said(
       host::WritePass({.id = id, .expires_s = expires_s, .devices = *devices},
                       *secret) +
@@ -304,9 +298,9 @@ Exit NewPass(const Call& call, Entropy& entropy) {
 
 Exit ListPasses(const Call& call, Entropy& /*entropy*/) {
   const absl::StatusOr<Database> database = OpenDatabase(call, /*make=*/false);
-  if (!database.ok()) return Refusal(database.status());
+  if (!database.ok()) return Failure(database.status());
   const auto passes = (*database)->Passes();
-  if (!passes.ok()) return Refusal(passes.status());
+  if (!passes.ok()) return Failure(passes.status());
   std::vector<std::vector<std::string>> rows = {
       {"ID", "MADE (UTC)", "UNTIL (UTC)", "DEVICES", "STATE", "FOR"}};
   for (const AccessDatabase::Pass& pass : *passes) {
@@ -330,9 +324,9 @@ Exit RevokePass(const Call& call, Entropy& /*entropy*/) {
                    "and 'parlor-host pass list' show");
   }
   const absl::StatusOr<Database> database = OpenDatabase(call, /*make=*/false);
-  if (!database.ok()) return Refusal(database.status());
+  if (!database.ok()) return Failure(database.status());
   const auto passes = (*database)->Passes();
-  if (!passes.ok()) return Refusal(passes.status());
+  if (!passes.ok()) return Failure(passes.status());
   const auto pass = std::find_if(
       passes->begin(), passes->end(),
       [&](const AccessDatabase::Pass& each) { return each.id == id; });
@@ -341,7 +335,7 @@ Exit RevokePass(const Call& call, Entropy& /*entropy*/) {
   const std::int64_t latest_s = call.now_s + limits::kPassDays.ceiling * kDay;
   const absl::Status status = (*database)->RevokePass(
       id, known ? pass->expires_s : latest_s, call.now_s);
-  if (!status.ok()) return Refusal(status);
+  if (!status.ok()) return Failure(status);
   return Said({}, "pass " + PassIdText(id) +
                       (known ? "" : ", which was not made with this file,") +
                       std::string(kRevokedText));
@@ -349,7 +343,7 @@ Exit RevokePass(const Call& call, Entropy& /*entropy*/) {
 
 Exit NewPassSecret(const Call& call, Entropy& entropy) {
   const absl::Status status = MakeSecret(call.operand, entropy);
-  if (!status.ok()) return Refusal(status);
+  if (!status.ok()) return Failure(status);
   return Said({}, "made " + Printable(call.operand) +
                       ": who can read it can make passes. Name it in "
                       "--pass-secret.");

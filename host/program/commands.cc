@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <memory>
 #include <span>
 #include <string>
@@ -11,7 +12,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "parlor/status.h"
+#include "parlor/check.h"
 #include "program/access_commands.h"
 #include "program/arguments.h"
 #include "program/merger.h"
@@ -101,6 +102,14 @@ constexpr Group kGroups[] = {
      "Passes, which let in for a time, and from their first devices only."},
 };
 
+// Null: there is none of that name.
+const Group* FindGroup(std::string_view name) {
+  const auto* const found =
+      std::find_if(std::begin(kGroups), std::end(kGroups),
+                   [&](const Group& group) { return group.name == name; });
+  return found == std::end(kGroups) ? nullptr : found;
+}
+
 constexpr const char* kFooter =
     "Exit codes:\n"
     "  0  done\n"
@@ -134,6 +143,31 @@ CLI::App* Declare(CLI::App& parent, const Command& command, Words& words) {
   }
   return app;
 }
+
+// A group's commands as CLI11 knows them: all of them, for the group's help.
+class GroupApp {
+ public:
+  explicit GroupApp(const Group& group) : root_("", "parlor-host") {
+    root_.formatter(std::make_shared<Help>());
+    CLI::App* const parent =
+        root_.add_subcommand(std::string(group.name), std::string(group.help));
+    parent->set_help_flag("-h,--help", "Print this and end");
+    for (std::size_t i = 0; i < words_.size(); ++i) {
+      if (kCommands[i].group != group.name) continue;
+      apps_[i] = Declare(*parent, kCommands[i], words_[i]);
+    }
+  }
+
+  CLI::App& root() { return root_; }
+  // Of kCommands[index], which is one of the group's.
+  const CLI::App& app(std::size_t index) const { return *apps_[index]; }
+  const Words& words(std::size_t index) const { return words_[index]; }
+
+ private:
+  CLI::App root_;
+  std::array<Words, std::size(kCommands)> words_;
+  std::array<CLI::App*, std::size(kCommands)> apps_{};
+};
 
 // The file and the flags, and what the command asks for itself.
 absl::StatusOr<Call> ReadCall(const Command& command, const CLI::App& app,
@@ -183,55 +217,39 @@ Exit Unknown(std::string_view group) {
 }  // namespace
 
 bool IsCommand(int argc, const char* const* argv) {
-  return argc > 1 &&
-         std::any_of(std::begin(kGroups), std::end(kGroups),
-                     [&](const Group& group) { return group.name == argv[1]; });
+  return argc > 1 && FindGroup(argv[1]) != nullptr;
 }
 
 Exit RunCommand(int argc, const char* const* argv, std::int64_t now_s,
                 Entropy& entropy) {
-  const std::string_view group = argv[1];
+  const Group* const group = FindGroup(argv[1]);
+  PARLOR_CHECK(group != nullptr);
   const std::string_view verb = argc > 2 ? argv[2] : "";
   const auto* const command = std::find_if(
       std::begin(kCommands), std::end(kCommands), [&](const Command& each) {
-        return each.group == group && each.name == verb;
+        return each.group == group->name && each.name == verb;
       });
   const bool help = verb == "--help" || verb == "-h";
-  if (command == std::end(kCommands) && !help) return Unknown(group);
+  if (command == std::end(kCommands) && !help) return Unknown(group->name);
 
-  CLI::App root("", "parlor-host");
-  root.formatter(std::make_shared<Help>());
-  const auto* const about =
-      std::find_if(std::begin(kGroups), std::end(kGroups),
-                   [&](const Group& each) { return each.name == group; });
-  CLI::App* const parent =
-      root.add_subcommand(std::string(group), std::string(about->help));
-  parent->set_help_flag("-h,--help", "Print this and end");
-  // All of the group, for its help.
-  std::array<Words, std::size(kCommands)> words;
-  std::array<CLI::App*, std::size(kCommands)> apps{};
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    if (kCommands[i].group != group) continue;
-    apps[i] = Declare(*parent, kCommands[i], words[i]);
-  }
+  GroupApp app(*group);
   const auto index = static_cast<std::size_t>(command - kCommands);
   if (!help) {
-    absl::Status status = CheckEquals(*apps[index], argc, argv);
-    if (!status.ok()) return Failure(kExitRefused, StatusText(status));
+    absl::Status status = CheckEquals(app.app(index), argc, argv);
+    if (!status.ok()) return Failure(status);
   }
   try {
-    root.parse(argc, argv);
+    app.root().parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
-    return {.code = kExitOk, .out = root.help(), .err = {}};
+    return {.code = kExitOk, .out = app.root().help(), .err = {}};
   } catch (const CLI::ParseError& error) {
     return Failure(kExitRefused, error.what());
   }
-  const absl::StatusOr<Call> call =
-      ReadCall(*command, *apps[index], words[index], argc, argv);
-  if (!call.ok()) return Failure(kExitRefused, StatusText(call.status()));
-  Call timed = *call;
-  timed.now_s = now_s;
-  return command->run(timed, entropy);
+  absl::StatusOr<Call> call =
+      ReadCall(*command, app.app(index), app.words(index), argc, argv);
+  if (!call.ok()) return Failure(call.status());
+  call->now_s = now_s;
+  return command->run(*call, entropy);
 }
 
 }  // namespace parlor::host_program

@@ -181,6 +181,12 @@ Exit Failure(int code, std::string_view text) {
           .err = std::string(kFailurePrefix) + Printable(text) + "\n"};
 }
 
+Exit Failure(const absl::Status& status) {
+  const bool refused =
+      absl::IsInvalidArgument(status) || absl::IsFailedPrecondition(status);
+  return Failure(refused ? kExitRefused : kExitFailed, StatusText(status));
+}
+
 std::variant<Options, Exit> ParseOptions(int argc, const char* const* argv,
                                          unsigned cores) {
   Raw raw;

@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "parlor/host/server.h"
 #include "program/merger.h"
 #include "program/settings.h"
@@ -43,6 +44,9 @@ std::variant<Options, Exit> ParseOptions(int argc, const char* const* argv,
 // What cannot go on, in one line behind this.
 inline constexpr std::string_view kFailurePrefix = "parlor-host: ";
 Exit Failure(int code, std::string_view text);
+// kExitRefused when it is the user's (InvalidArgument, FailedPrecondition),
+// else kExitFailed.
+Exit Failure(const absl::Status& status);
 
 }  // namespace parlor::host_program
 
