@@ -74,8 +74,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data,
   ByteReader reader(std::as_bytes(std::span(data, size)));
   if (reader.U8() % 2 == 1) {
     folder.Write("matches", AsText(reader.Bytes(reader.remaining())));
-    std::filesystem::permissions(path, std::filesystem::perms::owner_read |
-                                           std::filesystem::perms::owner_write);
   } else {
     Seal(path, reader);
   }

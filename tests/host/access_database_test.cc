@@ -14,8 +14,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -26,6 +24,7 @@
 #include "absl/status/statusor.h"
 #include "parlor/host/access_store.h"
 #include "parlor/host/gate_options.h"
+#include "support/files.h"
 #include "support/full_disk.h"
 #include "support/numbered_hash.h"
 #include "support/status_matchers.h"
@@ -55,7 +54,10 @@ extern "C" int fdatasync(int file) {
 namespace parlor::host {
 namespace {
 
+using test::ModeOf;
 using test::NumberedHash;
+using test::ReadFile;
+using test::WriteFile;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::Field;
@@ -82,16 +84,6 @@ AccessDatabase::Pass ListedPass(std::uint64_t id, std::string label) {
           .made_s = kNow,
           .expires_s = kLater,
           .devices_max = 2};
-}
-
-std::string BytesOf(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-void WriteBytes(const std::string& path, std::string_view bytes) {
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
 }
 
 class AccessDatabaseTest : public ::testing::Test {
@@ -351,15 +343,13 @@ TEST_F(AccessDatabaseTest, OnlyTheOwnerMayRead) {
   umask(before);
   for (const char* end : {"", "-wal", "-shm"}) {
     SCOPED_TRACE(end);
-    struct stat found {};
-    ASSERT_EQ(stat((path_ + end).c_str(), &found), 0);
-    EXPECT_EQ(found.st_mode & 07777, 0600U);
+    EXPECT_EQ(ModeOf(path_ + end), 0600U);
   }
 }
 
 TEST_F(AccessDatabaseTest, IsBornWithItsMode) {
   const auto database = Open();
-  EXPECT_EQ(BytesOf(path_).substr(18, 2), "\x02\x02");
+  EXPECT_EQ(ReadFile(path_).substr(18, 2), "\x02\x02");
 }
 
 struct LabelCase {
@@ -413,12 +403,12 @@ class ForeignFileTest : public AccessDatabaseTest {
   // The file is refused, with that in the message, and nothing about it has
   // changed nor is anything new beside it.
   void ExpectRefused(std::string_view what) const {
-    const std::string before = BytesOf(path_);
+    const std::string before = ReadFile(path_);
     const auto files = folder_.Names();
     EXPECT_THAT(AccessDatabase::Open(path_),
                 StatusIs(absl::StatusCode::kFailedPrecondition,
                          AllOf(HasSubstr(path_), HasSubstr(what))));
-    EXPECT_EQ(BytesOf(path_), before);
+    EXPECT_EQ(ReadFile(path_), before);
     EXPECT_EQ(folder_.Names(), files);
   }
 
@@ -429,18 +419,18 @@ class ForeignFileTest : public AccessDatabaseTest {
 };
 
 TEST_F(ForeignFileTest, Empty) {
-  WriteBytes(path_, "");
+  WriteFile(path_, "");
   ExpectRefused("no access database");
 }
 
 TEST_F(ForeignFileTest, Text) {
-  WriteBytes(path_, std::string(5'000, '#'));
+  WriteFile(path_, std::string(5'000, '#'));
   ExpectRefused("no access database");
 }
 
 TEST_F(ForeignFileTest, OnlyTheFirstBytesOfADatabase) {
   Make();
-  WriteBytes(path_, BytesOf(path_).substr(0, 60));
+  WriteFile(path_, ReadFile(path_).substr(0, 60));
   ExpectRefused("no access database");
 }
 
@@ -452,8 +442,8 @@ TEST_F(ForeignFileTest, AnotherProgramsDatabase) {
 TEST_F(ForeignFileTest, AnotherProgramsDatabaseWithAJournal) {
   Execute("PRAGMA application_id = 7; CREATE TABLE songs (name TEXT)");
   // Whoever takes it for a journal of that file would play it back.
-  WriteBytes(path_ + "-journal", BytesOf(path_));
-  WriteBytes(path_ + "-wal", BytesOf(path_));
+  WriteFile(path_ + "-journal", ReadFile(path_));
+  WriteFile(path_ + "-wal", ReadFile(path_));
   ExpectRefused("no access database");
 }
 
@@ -476,11 +466,11 @@ TEST_F(ForeignFileTest, LaterVersionThatIsInTheWalOnly) {
 
 TEST_F(ForeignFileTest, Truncated) {
   Make();
-  const std::string whole = BytesOf(path_);
+  const std::string whole = ReadFile(path_);
   for (const std::size_t size : {whole.size() - 4'096, whole.size() / 2,
                                  std::size_t{4'096}, std::size_t{100}}) {
     SCOPED_TRACE(size);
-    WriteBytes(path_, whole.substr(0, size));
+    WriteFile(path_, whole.substr(0, size));
     ExpectRefused("malformed");
   }
 }
@@ -494,9 +484,9 @@ TEST_F(ForeignFileTest, WithoutATable) {
 TEST_F(ForeignFileTest, ARestoredBackupIsOurs) {
   Make();
   Execute("PRAGMA journal_mode = DELETE");
-  EXPECT_NE(BytesOf(path_).substr(18, 2), "\x02\x02");
+  EXPECT_NE(ReadFile(path_).substr(18, 2), "\x02\x02");
   EXPECT_THAT(*Open()->CodeHashes(), ElementsAre(NumberedHash(1)));
-  EXPECT_EQ(BytesOf(path_).substr(18, 2), "\x02\x02");
+  EXPECT_EQ(ReadFile(path_).substr(18, 2), "\x02\x02");
 }
 
 TEST_F(ForeignFileTest, NoFileAtAll) {

@@ -169,9 +169,7 @@ class HostAccess : public ::testing::Test {
   std::string Path(std::string_view name) const { return folder_.At(name); }
   std::string Write(std::string_view name, std::string_view text,
                     mode_t mode = 0600) const {
-    std::string path = folder_.Write(name, text);
-    EXPECT_EQ(chmod(path.c_str(), mode), 0);
-    return path;
+    return folder_.Write(name, text, mode);
   }
 
   const test::TempFolder folder_;

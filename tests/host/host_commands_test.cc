@@ -10,8 +10,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <ostream>
 #include <set>
@@ -27,6 +25,7 @@
 #include "parlor/entropy.h"
 #include "parlor/limits.h"
 #include "storage/access_database.h"
+#include "support/files.h"
 #include "support/temp_folder.h"
 
 namespace parlor::host_program {
@@ -49,11 +48,6 @@ std::vector<std::string> Lines(const std::string& text) {
   std::istringstream in(text);
   for (std::string line; std::getline(in, line);) lines.push_back(line);
   return lines;
-}
-
-std::string Content(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
 }
 
 class HostCommands : public ::testing::Test {
@@ -93,12 +87,7 @@ class HostCommands : public ::testing::Test {
     const auto hashes = Database()->CodeHashes();
     return std::count(hashes->begin(), hashes->end(), host::HashCode(code)) > 0;
   }
-  std::string Write(std::string_view name, std::string_view text) const {
-    std::string path = folder_.Write(name, text);
-    EXPECT_EQ(chmod(path.c_str(), 0600), 0);
-    return path;
-  }
-  std::string Secret() const { return Write("secret", secret_ + "\n"); }
+  std::string Secret() const { return folder_.Write("secret", secret_ + "\n"); }
 
   const test::TempFolder folder_;
   const std::string path_ = folder_.At("access.db");
@@ -122,8 +111,8 @@ TEST_F(HostCommands, ACodeIsPrintedOnceAndLetsIn) {
   // Neither the list nor any file beside it has it.
   EXPECT_THAT(Done({"invite", "list"}), Not(HasSubstr(code)));
   for (const auto& file : std::filesystem::directory_iterator(folder_.path())) {
-    EXPECT_THAT(Content(file.path()), Not(HasSubstr(code)));
-    EXPECT_THAT(Content(file.path()), Not(HasSubstr(code.substr(0, 9))));
+    EXPECT_THAT(test::ReadFile(file.path()), Not(HasSubstr(code)));
+    EXPECT_THAT(test::ReadFile(file.path()), Not(HasSubstr(code.substr(0, 9))));
   }
 }
 
@@ -258,7 +247,7 @@ TEST_F(HostCommands, PassesAreAsLongAsTheHostLetsThem) {
             "parlor-host: --devices: 3 is not in 1..2 (--pass-devices)");
   EXPECT_EQ(refused("--pass-days", "401"),
             "parlor-host: --pass-days: 401 is not in 1..400");
-  const std::string config = Write("host.json", R"({"pass-days": 5})");
+  const std::string config = folder_.Write("host.json", R"({"pass-days": 5})");
   EXPECT_EQ(
       Failed(kExitRefused, {"pass", "new", "--config", config, "--days", "6"}),
       "parlor-host: --days: 6 is not in 1..5 (" + config + ": \"pass-days\")");
@@ -307,19 +296,17 @@ TEST_F(HostCommands, ASecretIsMadeOnce) {
   EXPECT_EQ(exit.err, "parlor-host: made " + path +
                           ": who can read it can make passes. Name it in "
                           "--pass-secret.\n");
-  struct stat about {};
-  ASSERT_EQ(stat(path.c_str(), &about), 0);
-  EXPECT_EQ(about.st_mode & 07777, 0600u);
-  const std::string secret = Content(path);
+  EXPECT_EQ(test::ModeOf(path), 0600u);
+  const std::string secret = test::ReadFile(path);
   EXPECT_THAT(secret, MatchesRegex("[0-9a-f]{64}\n"));
 
   EXPECT_EQ(Failed(kExitRefused, {"pass", "secret", path}),
             "parlor-host: " + path +
                 ": is there already, and stays: without it, all passes that "
                 "were signed with it would end");
-  EXPECT_EQ(Content(path), secret);
+  EXPECT_EQ(test::ReadFile(path), secret);
   EXPECT_EQ(Run({"pass", "secret", path + "2"}).code, kExitOk);
-  EXPECT_NE(Content(path + "2"), secret);
+  EXPECT_NE(test::ReadFile(path + "2"), secret);
   // Passes are signed with its text.
   const std::string pass = Done({"pass", "new", "--pass-secret", path});
   EXPECT_TRUE(
@@ -331,9 +318,9 @@ TEST_F(HostCommands, ASecretIsMadeOnce) {
 
 TEST_F(HostCommands, TheConfigurationSaysWhere) {
   const std::string config =
-      Write("host.json", R"({"passes": true, "seats": 4, "access": ")" + path_ +
-                             R"(", "pass-secret": ")" + Secret() +
-                             R"(", "pass-days": 3})");
+      folder_.Write("host.json", R"({"passes": true, "seats": 4, "access": ")" +
+                                     path_ + R"(", "pass-secret": ")" +
+                                     Secret() + R"(", "pass-days": 3})");
   EXPECT_EQ(Run({"invite", "new", "--config", config}).code, kExitOk);
   EXPECT_EQ(Run({"pass", "new", "--config", config}).code, kExitOk);
   EXPECT_EQ(Database()->Passes()->at(0).expires_s, kNow + 3 * kDay);
@@ -347,7 +334,7 @@ TEST_F(HostCommands, TheConfigurationSaysWhere) {
   EXPECT_EQ(Database()->Codes()->size(), 1u);
   // A mistake in it is one, wherever it is.
   const std::string bad =
-      Write("bad.json", R"({"seats": 33, "access": ")" + path_ + "\"}");
+      folder_.Write("bad.json", R"({"seats": 33, "access": ")" + path_ + "\"}");
   EXPECT_EQ(Failed(kExitRefused, {"invite", "list", "--config", bad}),
             "parlor-host: " + bad + ": \"seats\": 33 is not in 1..32");
 }
@@ -467,12 +454,12 @@ TEST_F(HostCommands, WhatWentAstrayIsNotShown) {
 }
 
 TEST_F(HostCommands, AFileThatIsNoneStaysAsItIs) {
-  const std::string path = Write("notes.txt", "buy milk\n");
+  const std::string path = folder_.Write("notes.txt", "buy milk\n");
   for (const char* verb : {"new", "list"}) {
     EXPECT_THAT(Failed(kExitRefused, {"invite", verb, "--access", path}),
                 StartsWith("parlor-host: " + path + ": "));
   }
-  EXPECT_EQ(Content(path), "buy milk\n");
+  EXPECT_EQ(test::ReadFile(path), "buy milk\n");
 }
 
 TEST_F(HostCommands, HelpNamesEachFlag) {

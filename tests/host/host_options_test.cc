@@ -506,9 +506,7 @@ class ConfigFile : public ::testing::Test {
     return folder_.Write("host.json", text);
   }
   std::string WriteSecret(std::string_view text, mode_t mode = 0600) {
-    std::string path = folder_.Write("secret", text);
-    EXPECT_EQ(chmod(path.c_str(), mode), 0);
-    return path;
+    return folder_.Write("secret", text, mode);
   }
 
   test::TempFolder folder_;

@@ -1,7 +1,6 @@
 // The same as leak_test.cc of parlor-host and its commands: what they print and
 // log, from a configuration, a database and files that are full of secrets.
 #include <gtest/gtest.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <chrono>
@@ -19,6 +18,7 @@
 #include "leak_secrets.h"
 #include "leak_tour.h"
 #include "solo/child_process.h"
+#include "support/files.h"
 #include "support/temp_folder.h"
 #include "support/test_certificate.h"
 
@@ -40,11 +40,6 @@ class LeakProcessTest : public testing::TestWithParam<bool> {
  protected:
   LeakProcessTest() { hunt_.Forbid("the operator's code", kOwnCode); }
 
-  std::string Write(std::string_view name, std::string_view text) const {
-    std::string path = folder_.Write(name, text);
-    EXPECT_EQ(chmod(path.c_str(), 0600), 0);
-    return path;
-  }
   // parlor-host with these words, to its end; what is on stdout. All of it is
   // looked at, but what may be there by a later Look alone.
   std::string Run(std::initializer_list<std::string> words, int code,
@@ -56,7 +51,7 @@ class LeakProcessTest : public testing::TestWithParam<bool> {
     ChildProcess process(all);
     EXPECT_EQ(process.AwaitEnd(kSoon), code);
     const std::string what = "of " + *words.begin();
-    hunt_.Look("stderr " + what, FileText(folder_.At("stderr")));
+    hunt_.Look("stderr " + what, ReadFile(folder_.At("stderr")));
     if (looks) hunt_.Look("stdout " + what, process.output());
     ++runs_;
     return process.output();
@@ -91,7 +86,7 @@ class LeakProcessTest : public testing::TestWithParam<bool> {
 // What commands print once is what they are asked for.
 void LeakProcessTest::MakeSecrets() {
   Run({"pass", "secret", secret_}, 0);
-  const std::string secret = FileText(secret_);
+  const std::string secret = ReadFile(secret_);
   hunt_.Forbid("the secret of passes", secret.substr(0, secret.find('\n')));
   const auto pass = [&](const char* whose) {
     return OneLine(Run({"pass", "new", "--access", access_, "--pass-secret",
@@ -143,7 +138,7 @@ void LeakProcessTest::Start() {
 
 // Configurations that are wrong where their secrets are, and a right one.
 void LeakProcessTest::SignalsWithConfigs() {
-  const std::string good = FileText(config_);
+  const std::string good = ReadFile(config_);
   const std::string bad_code = "code with spaces " + hunt_.Mark();
   const std::string wrong[] = {
       good.substr(0, good.find(kOwnCode) + 10),  // cut in the code
@@ -157,7 +152,7 @@ void LeakProcessTest::SignalsWithConfigs() {
   };
   for (const std::string& config : wrong) {
     const std::string before = host_->output();
-    Write("config", config);
+    folder_.Write("config", config);
     host_->Signal(SIGHUP);
     const auto end = ChildProcess::Clock::now() + kSoon;
     while (host_->output() == before && ChildProcess::Clock::now() < end) {
@@ -182,9 +177,9 @@ void LeakProcessTest::RefusedStarts() {
   Run({"invite", "new", code, "--access", access_}, 2);
   Run({"invite", "revoke", code, "--access", access_}, 2);
   Run({"pass", "revoke", secrets_.pass, "--access", access_}, 2);
-  const std::string little = Write("little", secrets_.device);
+  const std::string little = folder_.Write("little", secrets_.device);
   Run({"--passes", "--access", access_, "--pass-secret", little}, 2);
-  const std::string foreign = Write("foreign", "a file with " + code);
+  const std::string foreign = folder_.Write("foreign", "a file with " + code);
   Run({"--access", foreign, "--port", "0"}, 2);
   Run({"--config", foreign}, 2);
   Run({"invite", "list", "--access", foreign}, 2);
@@ -206,7 +201,7 @@ TEST_P(LeakProcessTest, NothingOfAWholeRunIsSeen) {
     tls = R"(, "tls-cert": ")" + files.certificate_path + R"(", "tls-key": ")" +
           files.key_path + "\"";
   }
-  config_ = Write("config", Config(tls));
+  config_ = folder_.Write("config", Config(tls));
   Start();
   LeakTour tour(hunt_, door_, secrets_);
   SignalsWithConfigs();
@@ -218,7 +213,7 @@ TEST_P(LeakProcessTest, NothingOfAWholeRunIsSeen) {
   tour.Closed();
   EXPECT_EQ(host_->AwaitEnd(kSoon), 0);
   LookAtHost();
-  hunt_.Look("the state file", WithoutRelayed(FileText(state_)));
+  hunt_.Look("the state file", WithoutRelayed(ReadFile(state_)));
 
   Start();
   LeakTour after(hunt_, door_, secrets_);
@@ -227,7 +222,7 @@ TEST_P(LeakProcessTest, NothingOfAWholeRunIsSeen) {
   EXPECT_EQ(host_->AwaitEnd(kSoon), -SIGKILL);
   LookAtHost();
   for (const char* part : {"", "-wal", "-shm"}) {
-    hunt_.Look("the database" + std::string(part), FileText(access_ + part));
+    hunt_.Look("the database" + std::string(part), ReadFile(access_ + part));
   }
   folder_.Write("state", "not a state file");
   Start();

@@ -6,15 +6,13 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <fstream>
-#include <sstream>
 #include <string>
 
 #include "leak_tour.h"
 #include "logic/access_codes.h"
-#include "wall_clock.h"
 #include "logic/pass.h"
 #include "storage/access_database.h"
+#include "wall_clock.h"
 
 namespace parlor::test {
 
@@ -57,12 +55,6 @@ inline void FillTourDatabase(const std::string& path,
                                host::WallClockSeconds() + kTourDay,
                                host::WallClockSeconds())
                   .ok());
-}
-
-inline std::string FileText(const std::string& path) {
-  std::ostringstream out;
-  out << std::ifstream(path, std::ios::binary).rdbuf();
-  return out.str();
 }
 
 // Of a state file: tokens are in it as numbers, and what a match relayed. What

@@ -2,7 +2,6 @@
 // answer or an error of a host, nor in the file of codes and passes: everything
 // that clients can do is done to one, and all that comes of it is searched.
 #include <gtest/gtest.h>
-#include <sys/stat.h>
 
 #include <memory>
 #include <mutex>
@@ -19,6 +18,7 @@
 #include "parlor/host/sqlite_access_store.h"
 #include "parlor/status.h"
 #include "parlor/time.h"
+#include "support/files.h"
 #include "support/local_tls.h"
 #include "support/temp_folder.h"
 
@@ -104,15 +104,13 @@ class LeakTest : public testing::TestWithParam<bool> {
     options_.access_store.reset();
   }
   void LookAtState() {
-    struct stat about = {};
-    ASSERT_EQ(stat(options_.state_path.c_str(), &about), 0);
-    EXPECT_EQ(about.st_mode & 07777u, 0600u);
-    hunt_.Look("the state file", WithoutRelayed(FileText(options_.state_path)));
+    EXPECT_EQ(ModeOf(options_.state_path), 0600u);
+    hunt_.Look("the state file", WithoutRelayed(ReadFile(options_.state_path)));
   }
   void LookAtErrors();
   void LookAtDatabase() {
     for (const char* part : {"", "-wal", "-shm"}) {
-      const std::string text = FileText(database_ + part);
+      const std::string text = ReadFile(database_ + part);
       if (*part == '\0') {
         EXPECT_GT(text.size(), 1'000u);
       }

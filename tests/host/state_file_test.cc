@@ -25,6 +25,7 @@
 #include "storage/file_descriptor.h"
 #include "storage/state_layout.h"
 #include "support/counting_allocator.h"
+#include "support/files.h"
 #include "support/room_states.h"
 #include "support/status_matchers.h"
 #include "support/temp_folder.h"
@@ -40,12 +41,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Pair;
-
-mode_t ModeOf(const std::string& path) {
-  struct stat found {};
-  EXPECT_EQ(lstat(path.c_str(), &found), 0);
-  return found.st_mode & 07777;
-}
 
 using StateFileTest = StateFileFixture;
 

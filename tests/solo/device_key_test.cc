@@ -1,7 +1,6 @@
 #include "device_key.h"
 
 #include <gtest/gtest.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <barrier>
@@ -14,7 +13,8 @@
 
 #include "parlor/entropy.h"
 #include "parlor/host/os_entropy.h"
-#include "secret_files.h"
+#include "support/files.h"
+#include "support/temp_folder.h"
 
 namespace parlor::solo {
 namespace {
@@ -38,7 +38,7 @@ class DeviceKeyTest : public ::testing::Test {
     return count;
   }
 
-  SecretFiles files_;
+  const test::TempFolder files_;
   const std::string path_ = files_.At("state/parlor/device-key");
   host::OsEntropy entropy_;
 };
@@ -48,7 +48,7 @@ TEST_F(DeviceKeyTest, IsMadeOnceAndKept) {
   ASSERT_TRUE(key.ok()) << key.status();
   EXPECT_TRUE(IsDeviceKey(*key)) << key->size();
   EXPECT_EQ(key->size(), 24u) << "144 bits";
-  EXPECT_EQ(SecretFiles::Read(path_), *key + "\n");
+  EXPECT_EQ(test::ReadFile(path_), *key + "\n");
   EXPECT_EQ(DeviceKey(path_, entropy_).value_or(""), *key);
   EXPECT_EQ(FilesThere(), 1u) << "the draft is gone";
 }
@@ -58,9 +58,9 @@ TEST_F(DeviceKeyTest, IsNobodyElsesToRead) {
   const auto key = DeviceKey(path_, entropy_);
   umask(before);
   ASSERT_TRUE(key.ok()) << key.status();
-  EXPECT_EQ(SecretFiles::Mode(path_), 0600u);
-  EXPECT_EQ(SecretFiles::Mode(files_.At("state")), 0700u);
-  EXPECT_EQ(SecretFiles::Mode(files_.At("state/parlor")), 0700u);
+  EXPECT_EQ(test::ModeOf(path_), 0600u);
+  EXPECT_EQ(test::ModeOf(files_.At("state")), 0700u);
+  EXPECT_EQ(test::ModeOf(files_.At("state/parlor")), 0700u);
 }
 
 TEST_F(DeviceKeyTest, IsAnotherOnEveryDevice) {
@@ -108,7 +108,7 @@ TEST_F(DeviceKeyTest, ADamagedFileIsToldAndKept) {
     EXPECT_NE(status.message().find(path_), absl::string_view::npos);
     EXPECT_NE(status.message().find("key cannot be had"),
               absl::string_view::npos);
-    EXPECT_EQ(SecretFiles::Read(path_), text);
+    EXPECT_EQ(test::ReadFile(path_), text);
     EXPECT_EQ(FilesThere(), 1u);
   }
 }
@@ -135,7 +135,7 @@ TEST_F(DeviceKeyTest, ADirectoryThatCannotBeIsTold) {
   const absl::Status status = DeviceKey(path_, entropy_).status();
   EXPECT_TRUE(absl::IsFailedPrecondition(status)) << status;
   EXPECT_NE(status.message().find("state"), absl::string_view::npos);
-  EXPECT_EQ(SecretFiles::Read(files_.At("state")), "a file");
+  EXPECT_EQ(test::ReadFile(files_.At("state")), "a file");
 }
 
 TEST(DeviceKeyPath, IsThatOfTheDesktopsOfThisWorld) {

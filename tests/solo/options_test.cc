@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include "secret_files.h"
+#include "support/temp_folder.h"
 
 namespace parlor::solo {
 namespace {
@@ -140,7 +140,7 @@ TEST(Options, APassIsAnotherWayIn) {
 }
 
 TEST(Options, ACodeOrAPassMayBeInAFile) {
-  const SecretFiles files;
+  const test::TempFolder files;
   const std::string path = files.Write("my secret", "AQID-4567890\n");
   const std::string word = "@" + path;
   const Options pass = Accepted({"--join", kRoom, "--pass", word.c_str()});
@@ -154,7 +154,7 @@ TEST(Options, ACodeOrAPassMayBeInAFile) {
 }
 
 TEST(Options, NoErrorRepeatsWhatAFileHolds) {
-  const SecretFiles files;
+  const test::TempFolder files;
   for (const char* text : {"hunter2 hunter3", "hunter2\nhunter3"}) {
     const std::string word = "@" + files.Write("f", text);
     for (const char* flag : {"--pass", "--invite"}) {

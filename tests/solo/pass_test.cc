@@ -18,10 +18,9 @@
 #include "parlor/host/os_entropy.h"
 #include "parlor/host/server.h"
 #include "parlor/transports/net_loop.h"
-#include "secret_files.h"
+#include "session.h"
 #include "support/temp_folder.h"
 #include "wall_clock.h"
-#include "session.h"
 
 namespace parlor::solo {
 namespace {
@@ -79,7 +78,7 @@ class PassTest : public ::testing::Test {
     return session.error();
   }
 
-  SecretFiles files_;
+  const test::TempFolder files_;
   host::OsEntropy entropy_;
   NetLoop loop_;  // the store answers on it
   std::shared_ptr<host::MemoryAccessStore> store_ =

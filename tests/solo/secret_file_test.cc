@@ -6,13 +6,13 @@
 #include <string>
 #include <vector>
 
-#include "secret_files.h"
+#include "support/temp_folder.h"
 
 namespace parlor::solo {
 namespace {
 
 TEST(SecretFile, IsOneLineWithoutTheSpacesAroundIt) {
-  const SecretFiles files;
+  const test::TempFolder files;
   for (const char* text : {"SUMMER-EVENING", "SUMMER-EVENING\n",
                            " SUMMER-EVENING\t\r\n", "\n\nSUMMER-EVENING\n\n"}) {
     SCOPED_TRACE(text);
@@ -23,7 +23,7 @@ TEST(SecretFile, IsOneLineWithoutTheSpacesAroundIt) {
 }
 
 TEST(SecretFile, HasItsLimit) {
-  const SecretFiles files;
+  const test::TempFolder files;
   const std::string most(kSecretMax, 'a');
   EXPECT_EQ(ReadSecretFile(files.Write("most", most)).value_or(""), most);
   const auto more = ReadSecretFile(files.Write("more", most + "\n"));
@@ -31,7 +31,7 @@ TEST(SecretFile, HasItsLimit) {
 }
 
 TEST(SecretFile, AFileThatIsNoneIsToldWithoutWhatItHolds) {
-  const SecretFiles files;
+  const test::TempFolder files;
   ASSERT_EQ(mkfifo(files.At("fifo").c_str(), 0600), 0);
   const std::vector<std::string> paths = {
       files.Write("empty", ""), files.Write("spaces", " \r\n"),

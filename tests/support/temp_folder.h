@@ -2,18 +2,19 @@
 #ifndef PARLOR_TESTS_SUPPORT_TEMP_FOLDER_H_
 #define PARLOR_TESTS_SUPPORT_TEMP_FOLDER_H_
 
+#include <sys/types.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <string>
 #include <string_view>
 #include <system_error>
 #include <vector>
 
 #include "parlor/check.h"
+#include "support/files.h"
 
 namespace parlor::test {
 
@@ -44,11 +45,9 @@ class TempFolder {
     return path_ + "/" + std::string(name);
   }
   // Returns the path.
-  std::string Write(std::string_view name, std::string_view content) const {
-    std::ofstream file(At(name), std::ios::binary);
-    file << content;
-    file.close();
-    PARLOR_CHECK(file.good());
+  std::string Write(std::string_view name, std::string_view content,
+                    mode_t mode = 0600) const {
+    WriteFile(At(name), content, mode);
     return At(name);
   }
   // What is in it, sorted.

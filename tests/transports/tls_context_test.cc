@@ -6,12 +6,11 @@
 #include <openssl/pem.h>
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <string_view>
 
 #include "parlor/transports/tls.h"
+#include "support/files.h"
 #include "support/status_matchers.h"
 #include "support/test_certificate.h"
 
@@ -23,11 +22,6 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
-
-std::string ContentOf(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 // `key` as PEM in a file, with a passphrase or without.
 std::string WriteKey(const TempFolder& folder, EVP_PKEY* key,
@@ -95,7 +89,7 @@ TEST_F(TlsFiles, WrongCertificates) {
   refused(good_.key_path, "holds no certificate in PEM form");
   refused(std::filesystem::path(missing_).parent_path().string(),
           "is a directory");
-  const std::string good = ContentOf(good_.certificate_path);
+  const std::string good = ReadFile(good_.certificate_path);
   refused(folder_.Write("cut.pem", good.substr(0, good.size() / 2)),
           "certificate 1 in it is damaged: ");
   refused(folder_.Write("second.pem", good + good.substr(0, 100)),
@@ -114,7 +108,7 @@ TEST_F(TlsFiles, WrongKeys) {
   refused(missing_, "cannot be read: No such file or directory");
   refused(text_, none);
   refused(good_.certificate_path, none);
-  const std::string good = ContentOf(good_.key_path);
+  const std::string good = ReadFile(good_.key_path);
   refused(folder_.Write("cut.key", good.substr(0, good.size() / 2)), none);
   const std::string fit = "does not fit the certificate in ";
   refused(authority_.IssueLocal().key_path, fit + good_.certificate_path);
