@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bitset>
 #include <chrono>
 #include <cstring>
 #include <optional>
@@ -51,6 +52,11 @@ struct alignas(64) Room::Seat {
   bool ever_away = false;
   TimePoint hold_end{};
 
+  void Leave() {
+    held = false;
+    left = true;
+    token = 0;
+  }
   std::int64_t& last_of(Kind kind) {
     return last_frame[kind == Kind::kInput ? 0 : 1];
   }
@@ -367,19 +373,13 @@ void Room::Drop(TimePoint now, int seat) {
 void Room::Leave(TimePoint now, int seat, std::optional<CloseReason> reason) {
   Connection* const old = std::exchange(connections_[seat], nullptr);
   if (phase_ == Phase::kPlaying) {
-    Seat& state = seats_[seat];
-    state.held = false;
-    state.left = true;
-    state.token = 0;
+    seats_[seat].Leave();
   } else if (seat == 0) {
     // A START without its host would let a stranger's join begin the match.
     start_at_ = 0;
     mode_ = 0;
   }
-  if (seated() + held() == 0) {
-    phase_ = Phase::kEnded;
-    alarm_ = kNever;
-  }
+  EndIfEmpty();
   TellKeeper(now);
   if (old != nullptr && reason) old->Close(*reason);
   if (phase_ == Phase::kLobby) {
@@ -387,6 +387,12 @@ void Room::Leave(TimePoint now, int seat, std::optional<CloseReason> reason) {
   } else {
     TellOthers(seat, About(Kind::kLeave, seat));
   }
+}
+
+void Room::EndIfEmpty() {
+  if (seated() + held() > 0) return;
+  phase_ = Phase::kEnded;
+  alarm_ = kNever;
 }
 
 void Room::Kick(TimePoint now, int seat, CloseReason reason) {
@@ -418,7 +424,25 @@ void Room::OnAlarm(TimePoint now) {
     if (next.seat < 0) {
       End(next.reason);
     } else {
-      Leave(next.at, next.seat);
+      EndHolds(next.at);
+    }
+  }
+}
+
+// All that end at this instant, as those of a match that was taken back do:
+// what is left of it is kept once, not once a seat.
+void Room::EndHolds(TimePoint at) {
+  std::bitset<limits::kSeats.ceiling> ended;
+  for (int seat = 0; seat < players_; ++seat) {
+    if (!seats_[seat].held || seats_[seat].hold_end != at) continue;
+    seats_[seat].Leave();
+    ended.set(static_cast<std::size_t>(seat));
+  }
+  EndIfEmpty();
+  TellKeeper(at);
+  for (int seat = 0; seat < players_; ++seat) {
+    if (ended.test(static_cast<std::size_t>(seat))) {
+      TellOthers(seat, About(Kind::kLeave, seat));
     }
   }
 }

@@ -150,6 +150,36 @@ TEST_F(RoomKeepingTest, HearsOfTheEndOfAHoldBeforeLeave) {
                                 "c LEAVE 1 3"));
 }
 
+// As after a restart, when all that nobody comes back to end at once: each
+// state is written to a disk.
+TEST_F(RoomKeepingTest, HearsOnceOfHoldsThatEndAtOneInstant) {
+  Begin();
+  room_.OnClose(now_, a_, close_code::kDropped);
+  room_.OnClose(now_, b_, close_code::kDropped);
+  log_.clear();
+  room_.OnAlarm(now_ + milliseconds(20'000));
+  EXPECT_THAT(log_, ElementsAre("kept 0/-1 0/-1 12/-1 at 20000", "c LEAVE 0 3",
+                                "c LEAVE 1 3"));
+  // The last ones' end is the room's, of which it hears nothing.
+  room_.OnClose(now_ + milliseconds(20'000), c_, close_code::kDropped);
+  log_.clear();
+  room_.OnAlarm(now_ + milliseconds(40'000));
+  EXPECT_THAT(log_, ElementsAre());
+  EXPECT_EQ(room_.phase(), Room::Phase::kEnded);
+}
+
+// Not those of another instant, however late the alarm is.
+TEST_F(RoomKeepingTest, HearsOfHoldsThatEndOneAfterTheOther) {
+  Begin();
+  room_.OnClose(now_, b_, close_code::kDropped);
+  room_.OnClose(now_ + milliseconds(1), a_, close_code::kDropped);
+  log_.clear();
+  room_.OnAlarm(now_ + milliseconds(30'000));
+  EXPECT_THAT(log_,
+              ElementsAre("kept 10/-1 0/-1 12/-1 at 20000", "c LEAVE 1 3",
+                          "kept 0/-1 0/-1 12/-1 at 20001", "c LEAVE 0 3"));
+}
+
 TEST_F(RoomKeepingTest, HearsOfAResumeBeforeAnyoneIsToldOrClosed) {
   Begin();
   room_.Resume(now_, d_, "b");

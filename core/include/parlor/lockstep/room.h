@@ -138,7 +138,7 @@ class Room {
   // come; calling it early or late is harmless. Deadlines are acted on in the
   // order of their time. At one instant the room's come before the seats':
   // lobby or idle, then lifetime (each ends the room, so that nothing follows
-  // it), then the ends of holds, by seat.
+  // it), then the ends of holds, by seat; of these the keeper hears once.
   void OnAlarm(TimePoint now);
 
   // Who is told of the seats, and outlives the room; nobody when null.
@@ -205,6 +205,8 @@ class Room {
   // With a reason, the seat is put out: its connection, if any, is closed.
   void Leave(TimePoint now, int seat,
              std::optional<CloseReason> reason = std::nullopt);
+  void EndHolds(TimePoint at);
+  void EndIfEmpty();
   void TellKeeper(TimePoint now) const;
 
   Message About(Kind kind, int seat) const;
