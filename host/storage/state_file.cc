@@ -80,11 +80,17 @@ bool IsAt(const FileDescriptor& file, const std::string& path) {
          ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
 }
 
+bool IsLink(const std::string& path) {
+  struct stat found {};
+  return lstat(path.c_str(), &found) == 0 && S_ISLNK(found.st_mode);
+}
+
 }  // namespace
 
 StateFile::StateFile(const std::string& path, const StateLayout& layout,
                      LogSink log, FileDescriptor file)
-    : name_(Quoted(path)),
+    : path_(path),
+      name_(Quoted(path)),
       layout_(layout),
       log_(std::move(log)),
       file_(std::move(file)),
@@ -98,6 +104,7 @@ void StateFile::Keep(std::uint32_t room, std::span<const std::byte> state) {
   PARLOR_CHECK(room < kept_.size());
   PARLOR_CHECK(!state.empty() && state.size() <= layout_.half_bytes());
   Note(kept_[room], Write(room, state));
+  if (keeps_.fetch_add(1, std::memory_order_relaxed) % kLookEvery == 0) Look();
 }
 
 void StateFile::Forget(std::uint32_t room) {
@@ -144,6 +151,21 @@ void StateFile::Note(Kept& kept, int error) {
          absl::StrCat("matches cannot be kept in ", name_, ": ", Why(error)));
   } else {
     log_(LogLevel::kInfo, absl::StrCat("matches are kept again in ", name_));
+  }
+}
+
+// One that was removed or replaced takes what is written as before, and nobody
+// will ever read it.
+void StateFile::Look() {
+  const bool gone = !IsAt(file_, path_);
+  if (gone_.exchange(gone) == gone || !log_) return;
+  if (gone) {
+    log_(LogLevel::kWarning,
+         absl::StrCat(name_,
+                      " was removed or replaced: what is kept of matches"
+                      " is lost with this process"));
+  } else {
+    log_(LogLevel::kInfo, absl::StrCat(name_, " is there again"));
   }
 }
 
@@ -227,6 +249,10 @@ absl::Status StateFile::Opening::OpenOld() {
              kOwnerOnly));
     if (!old_.valid()) {
       const int error = errno;
+      if (IsLink(path_)) {
+        return InvalidArgument(
+            absl::StrCat(Quoted(path_), " is a link, which is not followed"));
+      }
       return SystemError(path_, "cannot be opened", error);
     }
     if (absl::Status status = CheckOld(); !status.ok()) return status;

@@ -53,7 +53,9 @@ class StateFile final : public RoomStore {
   // logged, renamed to "<path>.refused-<n>" and not read at all; one of no
   // bytes is a new one. One that others could read is taken, which is logged:
   // from here on it is its owner's alone. `log` is told, once each, when a
-  // match cannot be kept any more and when all can again, on any thread.
+  // match cannot be kept any more and when all can again, and, within
+  // kLookEvery calls of Keep, when the file is not at its path any more (what
+  // is kept is then lost with the process) and when it is again; on any thread.
   //
   // The new file is made as "<path>.new" and renamed, so that a process which
   // is killed meanwhile leaves the old one or the new one, whole.
@@ -64,6 +66,9 @@ class StateFile final : public RoomStore {
   static absl::StatusOr<Opened> Open(const std::string& path,
                                      std::int64_t rooms, std::int64_t seats,
                                      LogSink log);
+
+  // At 500 rooms, 31 times a second; a look takes 2 us.
+  static constexpr std::uint32_t kLookEvery = 16;
 
   // What is kept stays.
   ~StateFile() override;
@@ -87,13 +92,17 @@ class StateFile final : public RoomStore {
   int Write(std::uint32_t room, std::span<const std::byte> state);
   int Erase(std::uint32_t room);
   void Note(Kept& kept, int error);
+  void Look();
 
+  const std::string path_;
   const std::string name_;  // for the log
   const StateLayout layout_;
   const LogSink log_;
   const FileDescriptor file_;
   std::vector<Kept> kept_;
   std::atomic<std::int64_t> failing_ = 0;  // rooms
+  std::atomic<std::uint32_t> keeps_ = 0;   // since one looked
+  std::atomic<bool> gone_ = false;         // from its path
 };
 
 }  // namespace parlor::host

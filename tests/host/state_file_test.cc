@@ -357,7 +357,7 @@ TEST_F(StateFileTest, RefusesWhatIsNoFile) {
   ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
   is_refused(path, "is no regular file");
   ASSERT_EQ(symlink("elsewhere", folder.At("link").c_str()), 0);
-  is_refused(folder.At("link"), "cannot be opened: ");
+  is_refused(folder.At("link"), "is a link, which is not followed");
   EXPECT_THAT(folder.Names(), ElementsAre("link", "matches"));
 }
 
@@ -441,6 +441,36 @@ TEST_F(StateFileTest, TellsThatThereIsNoRoomForIt) {
   // What there was is as it was.
   EXPECT_THAT(folder.Names(), ElementsAre("matches"));
   EXPECT_THAT(Open(), ElementsAre(Pair(3, State(1))));
+}
+
+// --- When it is taken away
+
+TEST_F(StateFileTest, TellsThatItIsNotAtItsPathAnyMore) {
+  Open();
+  const auto keep_until_it_looks = [this] {
+    for (std::uint32_t i = 0; i < StateFile::kLookEvery; ++i) {
+      file->Keep(i % 4, State(i));
+    }
+  };
+  keep_until_it_looks();
+  EXPECT_THAT(log, IsEmpty());
+  for (const bool replaced : {false, true}) {
+    log.clear();
+    std::filesystem::rename(path, folder.At("moved"));
+    if (replaced) WriteFile(path, "");
+    keep_until_it_looks();
+    keep_until_it_looks();
+    EXPECT_THAT(log, ElementsAre(HasSubstr("was removed or replaced: ")));
+    std::filesystem::rename(folder.At("moved"), path);
+    keep_until_it_looks();
+    keep_until_it_looks();
+    EXPECT_EQ(log.size(), 2u);
+    EXPECT_THAT(log.back(), HasSubstr("is there again"));
+  }
+  std::filesystem::remove(path);
+  keep_until_it_looks();
+  EXPECT_EQ(log.size(), 3u);
+  EXPECT_THAT(Open(), IsEmpty());
 }
 
 TEST(FileDescriptorTest, TellsWhatFailed) {
