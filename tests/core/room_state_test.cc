@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "parlor/limits.h"
 #include "parlor/lockstep/wire.h"
 #include "parlor/random.h"
 #include "room_state_run.h"
@@ -217,6 +218,23 @@ INSTANTIATE_TEST_SUITE_P(
         RefusedRow{"InputsOfOneFrame", 41, 7, "seat 0: inputs do not ascend"},
         RefusedRow{"ALastInputOfNone", 65, 1, "seat 1: its last input"}),
     [](const auto& row) { return std::string(row.param.name); });
+
+// One refused room is a refused file: what a room may write is taken, to the
+// edge.
+TEST(RoomStateTest, MayBeAsOldAsARoomGets) {
+  RoomState state = Small();
+  state.age_ms = limits::kLifetimeMs.ceiling;
+  Bytes bytes = SaveAgain(state);
+  const auto parsed = ParseRoomState(bytes);
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  EXPECT_EQ(parsed->age_ms, limits::kLifetimeMs.ceiling);
+  // 86,400,000 is 0x05265c00.
+  ASSERT_EQ(bytes[8], std::byte{0});
+  bytes[8] = std::byte{1};
+  EXPECT_THAT(ParseRoomState(bytes).status(),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("no room gets as old")));
+}
 
 TEST(RoomStateTest, TokensAreOfOneSeatEach) {
   Bytes bytes = SaveAgain(Small());

@@ -269,6 +269,15 @@ TEST_F(StateFileDamageTest, RefusesTheWholeFileForItsLastRoom) {
   EXPECT_THAT(Open(kRooms, 1), IsEmpty());
 }
 
+// Nor is it told of what was left out of it before: it is set aside with that.
+TEST_F(StateFileDamageTest, RefusesItForARoomThatComesAfterOneLeftOut) {
+  Open(kRooms, 2);
+  file->Keep(0, State(1, 2));
+  file->Keep(2, AsBytes("secret"sv));
+  EXPECT_THAT(Open(kRooms, 1), IsEmpty());
+  EXPECT_THAT(log, ElementsAre(HasSubstr("is refused: room 2: ")));
+}
+
 TEST_F(StateFileDamageTest, RefusesWhatNoRoomHasWritten) {
   Open(kRooms, 1);
   file->Keep(1, AsBytes("secret"sv));
