@@ -256,7 +256,6 @@ TEST_P(ServerRestartTest, LeavesOutTheRoomsItDoesNotRun) {
   EXPECT_TRUE(ResumesSeat(3, inside, 0));
 }
 
-// Longer than what was left of it when the server went down.
 TEST_P(ServerRestartTest, AStartWithoutItsPortLeavesTheFile) {
   Start();
   const auto [first, second] = Match(3);
@@ -276,6 +275,7 @@ TEST_P(ServerRestartTest, AStartWithoutItsPortLeavesTheFile) {
   EXPECT_TRUE(ResumesSeat(3, first->token, 0));
 }
 
+// Longer than what was left of it when the server went down.
 TEST_P(ServerRestartTest, AHoldBeginsAnew) {
   options.shard.room.hold_ms = 1'500;
   Start();
