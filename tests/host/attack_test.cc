@@ -18,9 +18,8 @@
 #include <vector>
 
 #include "host/server_fixture.h"
+#include "host/server_player.h"
 #include "logic/minute_rates.h"
-#include "parlor/connection.h"
-#include "parlor/connector.h"
 #include "parlor/host/server.h"
 #include "parlor/limits.h"
 #include "parlor/lockstep/peer.h"
@@ -32,7 +31,6 @@
 #include "support/attack_plans.h"
 #include "support/counting_allocator.h"
 #include "support/local_tls.h"
-#include "support/toy_game.h"
 
 namespace parlor::test {
 namespace {
@@ -50,45 +48,6 @@ constexpr std::uint32_t kFrames = 60;
 constexpr std::size_t kTurnEventsMax = 128 + 8;
 constexpr std::size_t kTurnBytesMax =
     stream::kTurnBytes + 64 * 1024 + 128 * stream::kLeastReadBytes;
-
-// A connector whose last connection can be cut off.
-class Severable final : public Connector {
- public:
-  explicit Severable(std::unique_ptr<Connector> under)
-      : under_(std::move(under)) {}
-
-  std::unique_ptr<Connection> Connect(TimePoint now, const Hello& hello,
-                                      ConnectionHandler* handler) override {
-    auto connection = under_->Connect(now, hello, handler);
-    last_ = connection.get();
-    return connection;
-  }
-  void Cut() { last_->Abort(); }
-
- private:
-  std::unique_ptr<Connector> under_;
-  Connection* last_ = nullptr;
-};
-
-// Plays at 60 frames a second.
-struct Player {
-  explicit Player(std::unique_ptr<Connector> way) : connector(std::move(way)) {
-    game.word = [](std::uint32_t frame) { return frame * 7; };
-    game.keep_frames = false;
-  }
-
-  void Turn(TimePoint now) {
-    if (peer.next_alarm() <= now) peer.OnAlarm(now);
-    if (now < next) return;
-    next = now + kStep;
-    peer.Step(now);
-  }
-
-  TimePoint next{};
-  ToyGame game;
-  Severable connector;
-  lockstep::Peer peer{connector, game, {}};
-};
 
 class AttackTest : public ServerFixture {
  protected:
@@ -109,6 +68,8 @@ class AttackTest : public ServerFixture {
     for (int i = 0; i < 2; ++i) {
       players.push_back(std::make_unique<Player>(Network(scheme)));
       Player& player = *players.back();
+      player.step = kStep;
+      player.game.keep_frames = false;
       player.peer.Join(Now(), {.room = kMatchRoom, .players = 2});
       turns.emplace_back([&player](TimePoint now) { player.Turn(now); });
     }

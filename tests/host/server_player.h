@@ -1,4 +1,4 @@
-// A peer that plays a toy game on a server, as fast as it is turned.
+// A peer that plays a toy game on a server.
 #ifndef PARLOR_TESTS_HOST_SERVER_PLAYER_H_
 #define PARLOR_TESTS_HOST_SERVER_PLAYER_H_
 
@@ -41,10 +41,14 @@ struct Player {
 
   void Turn(TimePoint now) {
     if (peer.next_alarm() <= now) peer.OnAlarm(now);
+    if (now < next_step) return;
+    next_step = now + step;
     if (frames == 0 || peer.frame() < frames) peer.Step(now);
   }
 
   std::uint32_t frames = 0;  // it runs no more; 0: no end
+  Duration step{};           // a frame's; 0: as fast as it is turned
+  TimePoint next_step{};
   ToyGame game;
   Severable connector;
   lockstep::Peer peer{connector, game, {}};

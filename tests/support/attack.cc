@@ -16,9 +16,12 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
+#include "parlor/byte_io.h"
 #include "parlor/check.h"
 #include "parlor/time.h"
+#include "support/websocket_frames.h"
 
 namespace parlor::test {
 namespace {
@@ -234,12 +237,10 @@ std::string UpgradeRequest(std::uint32_t room, int players,
 }
 
 std::string ClientFrame(int opcode, std::string_view payload) {
-  PARLOR_CHECK(payload.size() < 126);
-  std::string frame;
-  frame.push_back(static_cast<char>(0x80 | opcode));
-  frame.push_back(static_cast<char>(0x80 | payload.size()));
-  frame.append(4, '\0');  // a key that changes nothing
-  return frame.append(payload);
+  std::vector<std::byte> frame;
+  AppendFrame(frame, Reader::kServer, 0x80U | static_cast<unsigned>(opcode),
+              AsBytes(payload));
+  return std::string(AsText(frame));
 }
 
 }  // namespace parlor::test
