@@ -145,9 +145,11 @@ bool Program::SayReady() const {
       WorstCaseText(options_.server) + MemoryText(options_.server);
   if (settings.codes.empty() && kept_codes_ == 0 && !settings.passes &&
       !settings.open) {
-    text +=
-        "every join will be refused: there is no code (parlor-host invite new "
-        "makes one), no --passes and no --open\n";
+    text += "every join will be refused: there is no code (";
+    text += settings.access ? "parlor-host invite new makes one"
+                            : "--invite, or --access FILE and parlor-host "
+                              "invite new";
+    text += "), no --passes and no --open\n";
   }
   return Print({.code = kExitOk, .out = text, .err = {}}) == kExitOk;
 }

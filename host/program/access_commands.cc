@@ -57,9 +57,12 @@ absl::StatusOr<Database> OpenDatabase(const Call& call, bool make) {
   const std::string& path = *call.settings.access;
   // A name with a mistake in it is to be no new file.
   if (!make && access(path.c_str(), F_OK) != 0) {
+    const int error = errno;
     return InvalidArgument(
         call.places.Where("access") + ": " + Printable(path) +
-        ": cannot read it: " + std::system_category().message(errno));
+        ": cannot read it: " + std::system_category().message(error) +
+        (error == ENOENT ? "; the host makes it, or 'parlor-host invite new'"
+                         : ""));
   }
   return AccessDatabase::Open(path);
 }
@@ -246,8 +249,10 @@ Exit RevokeInvite(const Call& call, Entropy& /*entropy*/) {
   if (!database.ok()) return Failure(database.status());
   const absl::Status status = (*database)->RevokeCode(id, call.now_s);
   if (absl::IsNotFound(status)) {
-    return Failure(kExitFailed, "there is no code " + std::to_string(id) +
-                                    " in " + *call.settings.access);
+    return Failure(kExitFailed,
+                   "there is no code " + std::to_string(id) + " in " +
+                       *call.settings.access +
+                       "; 'parlor-host invite list' shows those there are");
   }
   if (!status.ok()) return Failure(status);
   return Said({}, "code " + std::to_string(id) + std::string(kRevokedText));

@@ -36,7 +36,13 @@ std::string_view WithoutNewline(std::string_view text) {
 absl::StatusOr<std::string> ReadSecret(const std::string& path) {
   absl::StatusOr<host::WholeFile> file =
       host::ReadWholeFile(path, kSecretBytesMax);
-  if (!file.ok()) return InvalidArgument(StatusText(file.status()));
+  if (!file.ok()) {
+    std::string text(StatusText(file.status()));
+    if (absl::IsNotFound(file.status())) {
+      text += "; 'parlor-host pass secret FILE' makes one";
+    }
+    return InvalidArgument(text);
+  }
   if ((file->mode & kOthers) != 0) {
     return InvalidArgument(
         Line(path, absl::StrFormat("is open to other users (mode %04o): chmod "

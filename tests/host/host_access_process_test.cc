@@ -184,7 +184,9 @@ TEST_F(HostAccess, ACodeLetsInFromWhenItIsMadeUntilItIsRevoked) {
   const std::string file = Path("access.db");
   ChildProcess& host = Start({"--access", file});
   EXPECT_TRUE(
-      host.Await("every join will be refused: there is no code ", kSoon));
+      host.Await("every join will be refused: there is no code (parlor-host "
+                 "invite new makes one), no --passes and no --open",
+                 kSoon));
   const std::string code = Line({"invite", "new", "--access", file});
   EXPECT_THAT(code, MatchesRegex("[A-Z2-9]{4}(-[A-Z2-9]{4}){3}"));
   EXPECT_TRUE(Until([&] { return Invite(code) == kYes; }));

@@ -171,7 +171,8 @@ TEST_F(HostCommands, ARevokedCodeIsOut) {
   EXPECT_TRUE(LetsIn(codes[1]));
   Done({"invite", "revoke", "1"});  // is as it should be
   EXPECT_EQ(Failed(kExitFailed, {"invite", "revoke", "3", "--access", path_}),
-            "parlor-host: there is no code 3 in " + path_);
+            "parlor-host: there is no code 3 in " + path_ +
+                "; 'parlor-host invite list' shows those there are");
   EXPECT_TRUE(LetsIn(codes[1]));
 }
 
@@ -378,18 +379,19 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"NoFileList",
             {"invite", "list", "--access", "/no/such.db"},
             "--access: /no/such.db: cannot read it: No such file or "
-            "directory"},
+            "directory; the host makes it, or 'parlor-host invite new'"},
         Bad{"NoFileRevoke",
             {"pass", "revoke", "0123456789abcdef", "--access", "/no/such.db"},
             "--access: /no/such.db: cannot read it: No such file or "
-            "directory"},
+            "directory; the host makes it, or 'parlor-host invite new'"},
         Bad{"NoSecret",
             {"pass", "new", "--access", "/no/such.db"},
             "needs --pass-secret FILE, the host's own, or --config FILE with "
             "\"pass-secret\" in it"},
         Bad{"SecretMissing",
             {"pass", "new", "--access", "/no/such.db", "--pass-secret", "/no"},
-            "--pass-secret: /no: cannot read it: No such file or directory"},
+            "--pass-secret: /no: cannot read it: No such file or directory; "
+            "'parlor-host pass secret FILE' makes one"},
         Bad{"CountNone",
             {"invite", "new", "--count", "0"},
             "--count: 0 is not in 1..4096"},

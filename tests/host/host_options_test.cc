@@ -811,7 +811,7 @@ TEST_F(ConfigFile, ASecretThatIsNoneIsNamedWithItsFile) {
             4'096u);
   EXPECT_EQ(RefusalOf({"--pass-secret", "/no/such"}),
             "parlor-host: --pass-secret: /no/such: cannot read it: No such "
-            "file or directory");
+            "file or directory; 'parlor-host pass secret FILE' makes one");
   EXPECT_EQ(RefusalOf({"--pass-secret", "/tmp"}),
             "parlor-host: --pass-secret: /tmp: is no file");
   EXPECT_EQ(RefusalOf({"--pass-secret", ""}),

@@ -151,8 +151,8 @@ describe('parlor-host: started', () => {
     const host = new ParlorHost(['--port=0', '--drain=0s']);
     await host.lines.find(
       (line) => line === 'every join will be refused: there is no code ' +
-                         '(parlor-host invite new makes one), no --passes and ' +
-                         'no --open', 'that it says so');
+                         '(--invite, or --access FILE and parlor-host invite ' +
+                         'new), no --passes and no --open', 'that it says so');
     const peer = await host.join(1);
     assert.equal((await peer.event('refused'))[0], 403);
     host.signal('SIGTERM');
