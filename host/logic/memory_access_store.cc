@@ -110,8 +110,8 @@ void MemoryAccessStore::TellCodes() const {
 }
 
 void MemoryAccessStore::ForgetExpired() {
-  const std::int64_t now_s = wall_clock_();
-  while (!expiries_.empty() && expiries_.begin()->first <= now_s) {
+  const std::int64_t before_s = wall_clock_() - kKeptAfterExpiryS;
+  while (!expiries_.empty() && expiries_.begin()->first < before_s) {
     passes_.erase(expiries_.begin()->second);
     expiries_.erase(expiries_.begin());
   }

@@ -34,7 +34,9 @@ namespace {
 // Another process writes for milliseconds. Whoever waits for an answer has ten
 // seconds for a whole handshake.
 constexpr int kBusyMs = 1'000;
-constexpr std::int64_t kKeptAfterExpiryS = 24 * 60 * 60;
+// And while a lock has been waited for in vain: others wait behind, who need
+// none.
+constexpr int kBusyAgainMs = 5;
 
 // In the file's first 100 bytes, so that it is known before SQLite touches it.
 // "prlr".
@@ -271,6 +273,10 @@ class Database final : public AccessDatabase {
   absl::Status UseWal();
   // Of a statement without rows.
   absl::Status Run(Query& query);
+  // The same of one that another process may keep from writing.
+  absl::Status RunWaiting(Query& query);
+  // Unavailable: the file is not where it was opened.
+  absl::Status CheckPlace();
   // The first column of a statement's only row.
   absl::StatusOr<std::int64_t> Ask(Query& query);
   // What `read` makes of each row.
@@ -320,6 +326,26 @@ absl::Status Database::Run(Query& query) {
   return code == SQLITE_DONE ? absl::OkStatus() : Failed(code);
 }
 
+absl::Status Database::RunWaiting(Query& query) {
+  const int code = query.Step();
+  const bool in_vain = (code & 0xff) == SQLITE_BUSY;
+  sqlite3_busy_timeout(database_.get(), in_vain ? kBusyAgainMs : kBusyMs);
+  return code == SQLITE_DONE ? absl::OkStatus() : Failed(code);
+}
+
+// SQLite goes on with what it has open, which nobody finds any more: what the
+// command line revokes would let in, and what is locked be lost.
+absl::Status Database::CheckPlace() {
+  int moved = 0;
+  const int code = sqlite3_file_control(database_.get(), "main",
+                                        SQLITE_FCNTL_HAS_MOVED, &moved);
+  if (code != SQLITE_OK) return Failed(code);
+  if (moved == 0) return absl::OkStatus();
+  return About(path_, absl::StatusCode::kUnavailable,
+               "was moved, replaced or deleted while it was open; put it back, "
+               "or start again with what is there now");
+}
+
 absl::StatusOr<std::int64_t> Database::Ask(Query& query) {
   const int code = query.Step();
   if (code == SQLITE_ROW) return query.Integer(0);
@@ -337,10 +363,11 @@ absl::StatusOr<std::vector<Row>> Database::List(Query& query, Read read) {
 
 template <typename Change>
 absl::Status Database::Write(std::int64_t now_s, Change change) {
+  if (absl::Status status = CheckPlace(); !status.ok()) return status;
   {
     // Immediate: whoever reads first and then finds another writing has lost.
     Query begin(begin_);
-    if (absl::Status status = Run(begin); !status.ok()) return status;
+    if (absl::Status status = RunWaiting(begin); !status.ok()) return status;
   }
   absl::Status status = Forget(now_s);
   if (status.ok()) status = change();
@@ -591,6 +618,7 @@ absl::StatusOr<std::optional<PassAnswer>> Database::Look(const PassUse& use) {
 
 absl::StatusOr<PassAnswer> Database::UsePass(const PassUse& use,
                                              std::int64_t now_s) {
+  if (absl::Status status = CheckPlace(); !status.ok()) return status;
   absl::StatusOr<std::optional<PassAnswer>> answer = Look(use);
   if (!answer.ok()) return answer.status();
   if (*answer) return **answer;
@@ -608,13 +636,15 @@ absl::StatusOr<PassAnswer> Database::UsePass(const PassUse& use,
 }
 
 absl::StatusOr<std::int64_t> Database::Version() {
+  if (absl::Status status = CheckPlace(); !status.ok()) return status;
   Query query(data_version_);
   return Ask(query);
 }
 
 absl::Status Database::TryWrite() {
+  if (absl::Status status = CheckPlace(); !status.ok()) return status;
   Query query(write_version_);
-  return Run(query);
+  return RunWaiting(query);
 }
 
 // The first character of `text`, which is UTF-8 and not empty.
@@ -635,7 +665,7 @@ char32_t TakeCharacter(std::string_view& text) {
 // A control character, or one that ends a line or turns its direction.
 bool BreaksLine(char32_t character) {
   return character < 0x20 || (character >= 0x7f && character <= 0x9f) ||
-         character == 0x200e || character == 0x200f ||
+         character == 0x061c || character == 0x200e || character == 0x200f ||
          (character >= 0x2028 && character <= 0x202e) ||
          (character >= 0x2066 && character <= 0x2069);
 }

@@ -7,9 +7,12 @@
 // machine's power. One thread at a time.
 //
 // Beside what each call says, a status is Unavailable (the disk is full or
-// fails, or another process has kept the file locked for a second; later may
-// do) or DataLoss (the file is damaged); nothing has changed then. None holds a
-// hash or a label.
+// fails; another process has kept the file locked for a second, or still does;
+// or the file was moved, replaced or deleted; later may do) or DataLoss (the
+// file is damaged); nothing has changed then. None holds a hash or a label.
+//
+// A file that may not become as large (RLIMIT_FSIZE) is a full disk to a thread
+// that has SIGXFSZ blocked or ignored, and else the end of the process.
 #ifndef PARLOR_HOST_STORAGE_ACCESS_DATABASE_H_
 #define PARLOR_HOST_STORAGE_ACCESS_DATABASE_H_
 
@@ -37,8 +40,7 @@ std::string_view WhatIsWrongWithLabel(std::string_view label);
 class AccessDatabase {
  public:
   // Times are seconds since 1970. Passes, locks and revocations are forgotten
-  // some time after they have expired, and not within a day of it: what a clock
-  // that is set back brings to life again must still be known.
+  // some time after they have expired, and not within kKeptAfterExpiryS of it.
   struct Code {
     std::int64_t id = 0;  // counted from 1; never given twice
     std::string label;    // who it is for, as the operator wrote it

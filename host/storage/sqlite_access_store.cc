@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
+#include <csignal>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -29,6 +30,15 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kLookEvery{1};
+
+// A file that may not grow is an error of the write then, not the end of the
+// process. The system sends it to the thread that writes.
+void BlockFileSizeSignal() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGXFSZ);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+}
 
 // In an order of their own, so that the same ones are the same.
 absl::StatusOr<std::vector<Sha256>> SortedCodes(AccessDatabase& database) {
@@ -137,6 +147,7 @@ void Store::Refresh() {
 }
 
 void Store::Work() {
+  BlockFileSizeSignal();
   Clock::time_point look_at = Clock::now() + kLookEvery;
   std::unique_lock lock(mutex_);
   while (true) {

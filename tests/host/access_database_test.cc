@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -378,6 +379,7 @@ TEST_F(AccessDatabaseTest, LabelsAreShortAndPrintable) {
       {{'\xe2', '\x81', '\xa6'}, false},
       {{'\xe2', '\x80', '\xa8'}, false},
       {{'\xe2', '\x80', '\x8f'}, false},
+      {{'\xd8', '\x9c'}, false},
       {"'); DROP TABLE codes; --", true},  //
   };
   const auto database = Open();
@@ -558,6 +560,71 @@ TEST_F(AccessDatabaseTest, FileThatIsLockedKeepsOutNewDevicesOnly) {
               StatusIs(absl::StatusCode::kUnavailable, HasSubstr("locked")));
   EXPECT_EQ(sqlite3_close(other), SQLITE_OK);
   EXPECT_EQ(*database->UsePass(Use(5, 2), kNow), PassAnswer::kLetIn);
+}
+
+// Whoever needs no lock may wait behind many who do.
+TEST_F(AccessDatabaseTest, LockIsWaitedForOnce) {
+  constexpr std::uint32_t kDevices = 30;
+  const auto database = Open();
+  sqlite3* other = nullptr;
+  ASSERT_EQ(sqlite3_open(path_.c_str(), &other), SQLITE_OK);
+  EXPECT_EQ(sqlite3_exec(other, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr),
+            SQLITE_OK);
+  const auto begin = std::chrono::steady_clock::now();
+  for (std::uint32_t device = 0; device < kDevices; ++device) {
+    EXPECT_THAT(database->UsePass(Use(device, device), kNow),
+                StatusIs(absl::StatusCode::kUnavailable));
+    EXPECT_THAT(database->TryWrite(), StatusIs(absl::StatusCode::kUnavailable));
+  }
+  // A second for each were a minute.
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
+  EXPECT_EQ(sqlite3_close(other), SQLITE_OK);
+  EXPECT_EQ(*database->UsePass(Use(5, 2), kNow), PassAnswer::kLetIn);
+}
+
+// What SQLite has open is another file then, in which nobody else looks.
+class MovedFileTest : public AccessDatabaseTest {
+ protected:
+  void ExpectNothingWorks(AccessDatabase& database) const {
+    const auto moved = StatusIs(
+        absl::StatusCode::kUnavailable,
+        AllOf(HasSubstr(path_), HasSubstr("moved, replaced or deleted")));
+    EXPECT_THAT(database.UsePass(Use(5, 1), kNow), moved);
+    EXPECT_THAT(database.UsePass(Use(5, 2), kNow), moved);
+    EXPECT_THAT(database.AddCode(NumberedHash(1), "Ada", kNow), moved);
+    EXPECT_THAT(database.RevokePass(5, kLater, kNow), moved);
+    EXPECT_THAT(database.Version(), moved);
+    EXPECT_THAT(database.TryWrite(), moved);
+  }
+};
+
+TEST_F(MovedFileTest, Deleted) {
+  const auto database = Open();
+  EXPECT_EQ(*database->UsePass(Use(5, 1), kNow), PassAnswer::kLetIn);
+  std::filesystem::remove(path_);
+  ExpectNothingWorks(*database);
+}
+
+TEST_F(MovedFileTest, Replaced) {
+  const auto database = Open();
+  EXPECT_EQ(*database->UsePass(Use(5, 1), kNow), PassAnswer::kLetIn);
+  {
+    const auto backup = AccessDatabase::Open(folder_.At("backup.db"));
+    ASSERT_THAT(backup, IsOk());
+    EXPECT_THAT((*backup)->RevokePass(5, kLater, kNow), IsOk());
+  }
+  std::filesystem::rename(folder_.At("backup.db"), path_);
+  ExpectNothingWorks(*database);
+}
+
+TEST_F(MovedFileTest, PutBack) {
+  const auto database = Open();
+  EXPECT_EQ(*database->UsePass(Use(5, 1), kNow), PassAnswer::kLetIn);
+  std::filesystem::rename(path_, folder_.At("away"));
+  ExpectNothingWorks(*database);
+  std::filesystem::rename(folder_.At("away"), path_);
+  EXPECT_EQ(*database->UsePass(Use(5, 1), kNow), PassAnswer::kLetIn);
+  EXPECT_THAT(database->TryWrite(), IsOk());
 }
 
 TEST_F(AccessDatabaseTest, MistakesInTheFileAreAnErrorAndNoCrash) {

@@ -91,13 +91,28 @@ TEST_F(MemoryAccessStoreTest, ForgetsWhatHasExpired) {
     if (pass % 2 == 0) store_->RevokePass(pass, expires_s_);
   }
   EXPECT_EQ(store_->passes(), 100u);
-  now_s_ += 60;
+  now_s_ += kKeptAfterExpiryS;
+  expires_s_ = now_s_ + 1'000;
+  EXPECT_EQ(Use(1'000, 1), PassAnswer::kLetIn);
+  EXPECT_EQ(store_->passes(), 101u);
+  now_s_ += 61;
   EXPECT_EQ(Use(1'000, 1), PassAnswer::kLetIn);
   EXPECT_EQ(store_->passes(), 41u);
-  now_s_ += 1'000;
+  now_s_ += 1'000 + kKeptAfterExpiryS;
   // Nobody is let in by one of those, nor kept of it.
   EXPECT_EQ(Use(0, 1), PassAnswer::kFailed);
   EXPECT_EQ(store_->passes(), 0u);
+}
+
+TEST_F(MemoryAccessStoreTest, KnowsWhatAClockThatIsSetBackBringsToLife) {
+  EXPECT_EQ(Use(7, 1, 1), PassAnswer::kLetIn);
+  store_->RevokePass(8, expires_s_);
+  now_s_ = expires_s_ + 3'600;
+  EXPECT_EQ(Use(7, 1, 1), PassAnswer::kFailed);
+  EXPECT_EQ(Use(8, 1, 1), PassAnswer::kFailed);
+  now_s_ = expires_s_ - 1;
+  EXPECT_EQ(Use(7, 2, 1), PassAnswer::kOtherDevice);
+  EXPECT_EQ(Use(8, 1, 1), PassAnswer::kRevoked);
 }
 
 TEST_F(MemoryAccessStoreTest, TellsItsCodes) {

@@ -8,8 +8,10 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
+#include <csignal>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <future>
 #include <memory>
@@ -295,6 +297,32 @@ TEST_F(SqliteAccessStoreTest, FullDiskIsSaidOnceAndSoIsItsEnd) {
   EXPECT_THAT(statuses[1], IsOk());
   EXPECT_EQ(Ask(*store, Use(1, 2)), PassAnswer::kLetIn);
   EXPECT_THAT(statuses_->Await(0), SizeIs(2));
+}
+
+// A library's host has no say in what the process does with signals.
+TEST_F(SqliteAccessStoreTest, FullDiskEndsNoProcess) {
+  const auto store = Open();
+  EXPECT_EQ(Ask(*store, Use(1, 1)), PassAnswer::kLetIn);
+  {
+    const test::FullDisk full;
+    std::signal(SIGXFSZ, SIG_DFL);
+    EXPECT_EQ(Ask(*store, Use(1, 2)), PassAnswer::kFailed);
+  }
+  EXPECT_EQ(Ask(*store, Use(1, 2)), PassAnswer::kLetIn);
+}
+
+TEST_F(SqliteAccessStoreTest, FileThatIsGoneIsSaidAndLetsNobodyIn) {
+  const auto store = Open();
+  EXPECT_EQ(Ask(*store, Use(1, 1)), PassAnswer::kLetIn);
+  std::filesystem::rename(path_, folder_.At("away"));
+  EXPECT_EQ(Ask(*store, Use(1, 1)), PassAnswer::kFailed);
+  std::filesystem::rename(folder_.At("away"), path_);
+  EXPECT_EQ(Ask(*store, Use(1, 1)), PassAnswer::kLetIn);
+  const auto statuses = statuses_->Await(2);
+  ASSERT_THAT(statuses, SizeIs(2));
+  EXPECT_THAT(statuses[0], StatusIs(absl::StatusCode::kUnavailable,
+                                    HasSubstr("moved, replaced or deleted")));
+  EXPECT_THAT(statuses[1], IsOk());
 }
 
 TEST_F(SqliteAccessStoreTest, EndDestroysWhatIsNotAnswered) {

@@ -17,12 +17,16 @@ namespace parlor::host {
 
 using Sha256 = std::array<std::byte, 32>;
 
+// For so long after a pass has expired a store knows its devices, and whether
+// it was revoked: a clock that is set back brings the pass to life again.
+inline constexpr std::int64_t kKeptAfterExpiryS = 24 * 60 * 60;
+
 // A device that shows a pass, whose signature and expiry are right.
 struct PassUse {
   std::uint64_t pass = 0;        // its id
   Sha256 device{};               // of this pass's id and the device's key
   std::int64_t devices_max = 1;  // that this pass may be used from
-  std::int64_t expires_s = 0;    // since 1970; all may be forgotten then
+  std::int64_t expires_s = 0;    // since 1970; see kKeptAfterExpiryS
 };
 
 enum class PassAnswer : std::uint8_t {

@@ -36,8 +36,8 @@ class MemoryAccessStore final : public AccessStore {
   absl::Status AddCode(std::string_view code);
   // NotFound: it does not let in.
   absl::Status RevokeCode(std::string_view code);
-  // Of a pass that was never used too. It is remembered until `expires_s`,
-  // which is what the pass says or the latest that any may.
+  // Of a pass that was never used too. `expires_s` is what the pass says or the
+  // latest that any may.
   void RevokePass(std::uint64_t id, std::int64_t expires_s);
 
   // The hook must not call into the store.
@@ -51,7 +51,7 @@ class MemoryAccessStore final : public AccessStore {
 
  private:
   struct Pass {
-    std::int64_t expires_s = 0;  // it is forgotten then
+    std::int64_t expires_s = 0;
     bool revoked = false;
     std::vector<Sha256> devices;
   };
