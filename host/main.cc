@@ -40,7 +40,15 @@ constexpr Duration kLook = 20 * kMillisecond;
 int Print(const Exit& exit) {
   std::fputs(exit.err.c_str(), stderr);
   std::fputs(exit.out.c_str(), stdout);
-  return std::fflush(stdout) == 0 ? exit.code : kExitFailed;
+  const bool all = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+  return all ? exit.code : kExitFailed;
+}
+
+// The same of a command, whose codes nobody sees again.
+int PrintAll(const Exit& exit, bool has_stdout) {
+  const int code = Print(exit);
+  if (code == exit.code && (has_stdout || exit.out.empty())) return code;
+  return Print(Failure(kExitFailed, "cannot write to stdout"));
 }
 
 // What Failure has put into one.
@@ -226,10 +234,12 @@ void Program::Reload() {
 }
 
 int Main(int argc, char** argv) {
-  HoldStandardStreams();
+  const bool has_stdout = HoldStandardStreams();
+  IgnoreFileSizeSignal();
   host::OsEntropy entropy;
   if (IsCommand(argc, argv)) {
-    return Print(RunCommand(argc, argv, host::WallClockSeconds(), entropy));
+    return PrintAll(RunCommand(argc, argv, host::WallClockSeconds(), entropy),
+                    has_stdout);
   }
   return Program(argc, argv, entropy).Run();
 }

@@ -10,12 +10,16 @@
 
 namespace parlor::host_program {
 
-void HoldStandardStreams() {
+bool HoldStandardStreams() {
+  const bool has_stdout = fcntl(STDOUT_FILENO, F_GETFD) >= 0;
   // The lowest number that is free is what open answers.
   int fd = 0;
   while (fd >= 0 && fd <= STDERR_FILENO) fd = open("/dev/null", O_RDWR);
   if (fd > STDERR_FILENO) close(fd);
+  return has_stdout;
 }
+
+void IgnoreFileSizeSignal() { std::signal(SIGXFSZ, SIG_IGN); }
 
 std::uint64_t RaiseDescriptorLimit() {
   rlimit limit{};

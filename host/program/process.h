@@ -12,7 +12,12 @@ namespace parlor::host_program {
 
 // A descriptor of the first three that is closed would be given to a socket,
 // and the log would go to a client. They lead to /dev/null from here on.
-void HoldStandardStreams();
+// Whether stdout was open.
+bool HoldStandardStreams();
+
+// A file that may not grow (ulimit -f) is an error of the write from here on,
+// not the end of the process.
+void IgnoreFileSizeSignal();
 
 // Raises the soft limit to the hard one; the limit that holds then.
 std::uint64_t RaiseDescriptorLimit();

@@ -122,10 +122,13 @@ constexpr char kWelcome = 3;
 
 class HostAccess : public ::testing::Test {
  protected:
-  // One that listens on a port of its own. `more`: beside that.
-  ChildProcess& Start(std::vector<std::string> more) {
+  // One that listens on a port of its own. `more`: beside that. `first`: what
+  // its shell does before.
+  ChildProcess& Start(std::vector<std::string> more,
+                      const std::string& first = ":") {
     more.insert(more.begin(),
-                {PARLOR_HOST, "--port=0", "--shards=1", "--join-rate=100000"});
+                {"/bin/sh", "-c", first + " && exec \"$0\" \"$@\"", PARLOR_HOST,
+                 "--port=0", "--shards=1", "--join-rate=100000"});
     hosts_.push_back(std::make_unique<ChildProcess>(more));
     ChildProcess& host = *hosts_.back();
     const auto port = host.Await("listening on http://127.0.0.1:", kSoon);
@@ -228,6 +231,65 @@ TEST_F(HostAccess, APassLetsInItsDeviceUntilItIsRevoked) {
   for (const std::string& hidden : {pass, std::string(kAnna), id}) {
     EXPECT_THAT(host.output(), Not(HasSubstr(hidden)));
   }
+}
+
+// --- What cannot be written
+
+TEST_F(HostAccess, CodesThatNobodySeesAreAFailure) {
+  const std::string file = Path("access.db");
+  const auto run = [&](const std::string& count, const std::string& where) {
+    ChildProcess shell({"/bin/sh", "-c",
+                        "\"$0\" invite new --count=\"$1\" --access \"$2\" " +
+                            where + "; echo \"ended with $?\"",
+                        PARLOR_HOST, count, file});
+    EXPECT_EQ(shell.AwaitEnd(kSoon), 0);
+    EXPECT_THAT(shell.output(),
+                AllOf(HasSubstr("parlor-host: cannot write to stdout\n"),
+                      HasSubstr("ended with 1\n")));
+  };
+  run("1", ">/dev/full");
+  run("500", ">/dev/full");  // more than stdout holds back
+  run("1", ">&-");
+  // Nothing is to be seen of that one.
+  ChildProcess shell({"/bin/sh", "-c", "exec \"$0\" \"$@\" >&-", PARLOR_HOST,
+                      "invite", "revoke", "1", "--access", file});
+  EXPECT_EQ(shell.AwaitEnd(kSoon), 0);
+}
+
+TEST_F(HostAccess, AFileThatMayNotGrowKeepsOutNewDevicesOnly) {
+  const std::string file = Path("access.db");
+  const std::string secret = Path("secret");
+  EXPECT_EQ(Run({"pass", "secret", secret}), "");
+  const auto make = [&] {
+    return Line({"pass", "new", "--access", file, "--pass-secret", secret});
+  };
+  const std::string pass = make();
+  ChildProcess& host = Start(
+      {"--access", file, "--passes", "--pass-secret", secret}, "ulimit -f 200");
+  EXPECT_THAT(Invite(pass + "\n" + kAnna), StartsWith("200 "));
+  // By others, whose files may grow, beyond that.
+  Run({"invite", "new", "--count=100", "--access", file});
+  EXPECT_THAT(Invite(pass + "\n" + kOther), StartsWith("503 "));
+  EXPECT_THAT(Invite(pass + "\n" + kAnna), StartsWith("200 "));
+  EXPECT_TRUE(Says(host, "access.db: "));
+}
+
+TEST_F(HostAccess, AFileThatIsAnotherLetsNobodyInByAPass) {
+  const std::string file = Path("access.db");
+  const std::string secret = Path("secret");
+  EXPECT_EQ(Run({"pass", "secret", secret}), "");
+  const ChildProcess& host =
+      Start({"--access", file, "--passes", "--pass-secret", secret});
+  const std::string pass = Line(
+      {"pass", "new", "--access", Path("other.db"), "--pass-secret", secret});
+  EXPECT_THAT(Invite(pass + "\n" + kAnna), StartsWith("200 "));
+  for (const char* const end : {"", "-wal", "-shm"}) {
+    std::rename((file + end).c_str(), Path(std::string("old") + end).c_str());
+  }
+  // It is made, where the host does not look.
+  const std::string next = Line({"invite", "new", "--access", file});
+  EXPECT_THAT(Invite(pass + "\n" + kAnna), StartsWith("503 "));
+  EXPECT_TRUE(Says(host, "was moved, replaced or deleted while it was open"));
 }
 
 // --- SIGHUP
