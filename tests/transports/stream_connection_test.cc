@@ -26,6 +26,7 @@
 #include "stream/byte_stream.h"
 #include "stream/handshake.h"
 #include "stream/length_framing.h"
+#include "stream/stream_loop.h"
 #include "support/memory_stream.h"
 
 namespace parlor::test {
@@ -35,6 +36,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using testing::ElementsAre;
 using testing::EndsWith;
+using testing::HasSubstr;
 using testing::IsEmpty;
 
 // What a handler heard, as text.
@@ -96,6 +98,17 @@ class Peer final : public stream::ByteStream::Events {
   void Say(std::string_view bytes) {
     const stream::Bytes piece = AsBytes(bytes);
     ASSERT_EQ(stream_->Write({&piece, 1}).bytes, bytes.size());
+  }
+  // As much as the stream takes; how much that was.
+  std::size_t SayMore() {
+    const std::string frames(4'096, '\0');
+    const stream::Bytes piece = AsBytes(frames);
+    std::size_t said = 0;
+    for (;;) {
+      const stream::IoResult result = stream_->Write({&piece, 1});
+      if (result.status != stream::IoStatus::kOk) return said;
+      said += result.bytes;
+    }
   }
   // At most so many bytes of what has arrived.
   std::string Hear(std::size_t most = SIZE_MAX) {
@@ -637,6 +650,79 @@ TEST_F(StreamConnectionTest, ACloseThatIsNotAnsweredEndsWithTheLinger) {
   EXPECT_TRUE(peer_->lost());
 }
 
+TEST_F(StreamConnectionTest, WhoAnswersACloseWaitsForNothing) {
+  Serve();
+  Settle();
+  connection_->Close(4000, "");
+  Settle();
+  for (int i = 1; i < stream::kDiscardsMax; ++i) {
+    peer_->Say(Binary("on its way"));
+    Settle();
+  }
+  peer_->Say(CloseFrame(4000));
+  Settle();  // which takes no time
+  EXPECT_THAT(Take(), ElementsAre("open", "close 4000 by us"));
+}
+
+TEST_F(StreamConnectionTest, AnAnswerBehindABacklogIsHeard) {
+  Serve();
+  Settle();
+  connection_->Close(4000, "");
+  Settle();
+  peer_->Say(After(Binary(std::string(60'000, 'x')), CloseFrame(4000)));
+  Settle();
+  EXPECT_THAT(Take(), ElementsAre("open"));
+  Advance(60'000 / stream::kDiscardBytes * stream::kDiscardTime);
+  EXPECT_THAT(Take(), ElementsAre("close 4000 by us"));
+  EXPECT_EQ(peer_->Hear(), CloseFrame(4000));
+  EXPECT_TRUE(peer_->ended());
+}
+
+struct Flood {
+  const char* name;
+  std::size_t piece_bytes_max;  // of one read
+  std::size_t most;             // that is discarded in kDiscardTime
+  bool answered;                // the peer closed, and then floods
+};
+
+class StreamFlood : public StreamConnectionTest,
+                    public testing::WithParamInterface<Flood> {};
+
+TEST_P(StreamFlood, IsReadSlowlyAndHearsWhy) {
+  memory_.piece_bytes_max = GetParam().piece_bytes_max;
+  Serve();
+  Settle();
+  connection_->Close(CloseReason::kMessageRate);
+  Settle();
+  if (GetParam().answered) {
+    for (const char letter : CloseFrame(1000)) peer_->Say({&letter, 1});
+    Settle();
+    ASSERT_EQ(loop_.draining(), 1u);
+  }
+  peer_->SayMore();
+  std::size_t discarded = 0;
+  for (int i = 0; i < 1'000; ++i) {
+    Advance(milliseconds(1));
+    discarded += peer_->SayMore();
+  }
+  EXPECT_LE(discarded,
+            GetParam().most * (seconds(1) / stream::kDiscardTime + 1));
+  EXPECT_GT(discarded, 0u);
+  EXPECT_THAT(HearAll(), HasSubstr(std::string("\xf0\x03", 2)));  // 1008
+  Advance(milliseconds(options_.linger_ms) - seconds(1));
+  EXPECT_THAT(Take(), ElementsAre("open", "close 1008 by us"));
+  EXPECT_EQ(loop_.draining(), 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Of, StreamFlood,
+    testing::Values(
+        Flood{"Much", SIZE_MAX, stream::kDiscardBytes, false},
+        Flood{"Little", 16, 16 * stream::kDiscardsMax, false},
+        Flood{"MuchBehindAnAnswer", SIZE_MAX, stream::kDiscardBytes, true},
+        Flood{"LittleBehindAnAnswer", 16, 16 * stream::kDiscardsMax, true}),
+    [](const auto& row) { return std::string(row.param.name); });
+
 TEST_F(StreamConnectionTest, WhoWaitsForTheAnswerToACloseMakesRoom) {
   Serve();
   Settle();
@@ -674,11 +760,11 @@ TEST_F(StreamConnectionTest, ThePeersCloseIsHeardAtItsFrameAndAnswered) {
   EXPECT_EQ(peer_->Hear(), CloseFrame(4000));
   EXPECT_TRUE(peer_->ended());
   EXPECT_EQ(loop_.draining(), 1u);
-  peer_->Say(std::string(100'000, 'x').substr(0, 60'000));
+  peer_->Say(std::string(60'000, 'x'));
   Settle();
   EXPECT_EQ(loop_.draining(), 1u);
   peer_->End();
-  Settle();
+  Advance(60'000 / stream::kDiscardBytes * stream::kDiscardTime);
   EXPECT_EQ(loop_.draining(), 0u);
 }
 

@@ -37,10 +37,6 @@ FrameType FrameTypeOf(MessageKind kind) {
   return kind == MessageKind::kText ? FrameType::kText : FrameType::kBinary;
 }
 
-// What is read of a peer that we have closed: of it nothing but its own close
-// is heard any more, however much it goes on to say.
-constexpr std::size_t kClosingReadBytes = kLeastReadBytes;
-
 class StreamConnection final : public Connection,
                                private LeavingMember,
                                private ByteStream::Events {
@@ -86,7 +82,10 @@ class StreamConnection final : public Connection,
   void OnTurnEnd() override;
   void OnAlarm() override;
   // No callback comes inside what asks for this.
-  void CutShort() override { SetAlarm(loop().now()); }
+  void CutShort() override {
+    close_deadline_ = loop().now();
+    SetNextAlarm();
+  }
   void OnReadable() override;
   void OnWritable() override;
 
@@ -107,6 +106,11 @@ class StreamConnection final : public Connection,
   }
   void UpdateReading();
   void StartClock();
+  // Of what is on its way in or out.
+  TimePoint Deadline() const {
+    return opening_ == nullptr ? close_deadline_
+                               : std::min(opening_->deadline, close_deadline_);
+  }
   void SetNextAlarm();
   void CheckLiveness();
   // A ping is on its way, and nothing was heard since.
@@ -412,7 +416,7 @@ void StreamConnection::OnTurnEnd() {
 // ---- Receiving.
 
 void StreamConnection::UpdateReading() {
-  const bool may_read = MayRead() && unread_.empty();
+  const bool may_read = MayRead() && unread_.empty() && !discard_paused();
   if (may_read == reading_) return;
   reading_ = may_read;
   // Silence counts only while somebody listens.
@@ -424,8 +428,15 @@ void StreamConnection::OnReadable() { Receive(); }
 
 bool StreamConnection::Receive() {
   std::span<std::byte> buffer = loop().read_buffer();
-  if (state_ == State::kClosing) buffer = buffer.first(kClosingReadBytes);
+  // Nothing but the peer's own close is heard any more, however much it says.
+  const bool discards = state_ == State::kClosing;
+  if (discards) buffer = buffer.first(kDiscardBytes);
   const IoResult result = stream_->Read(buffer);
+  if (discards) {
+    CountDiscard(result.bytes);
+    UpdateReading();
+    SetNextAlarm();
+  }
   if (result.status == IoStatus::kBlocked) return true;
   if (result.status != IoStatus::kOk) return LinkLost();
   last_heard_ = loop().now();
@@ -589,7 +600,7 @@ void StreamConnection::StartClock() {
     opening_->deadline = DeadlineIn(options_.handshake_ms);
   }
   if (state_ == State::kClosing) {
-    close_deadline_ = DeadlineIn(options_.linger_ms);
+    close_deadline_ = std::min(close_deadline_, DeadlineIn(options_.linger_ms));
   } else {
     last_heard_ = loop().now();
   }
@@ -597,10 +608,8 @@ void StreamConnection::StartClock() {
 }
 
 void StreamConnection::SetNextAlarm() {
-  if (opening_ != nullptr) {
-    SetAlarm(std::min(opening_->deadline, close_deadline_));
-  } else if (state_ == State::kClosing) {
-    SetAlarm(close_deadline_);
+  if (opening_ != nullptr || state_ == State::kClosing) {
+    SetAlarm(AlarmBefore(Deadline()));
   } else {
     SetAlarm(unanswered() ? PingDeadline()
                           : last_heard_ + options_.ping_ms * kMillisecond);
@@ -612,6 +621,11 @@ void StreamConnection::SetNextAlarm() {
 void StreamConnection::OnAlarm() {
   if (stream_ == nullptr) return;
   if (opening_ == nullptr && state_ == State::kOpen) return CheckLiveness();
+  if (loop().now() < Deadline()) {
+    UpdateReading();
+    SetNextAlarm();
+    return;
+  }
   const bool opening = opening_ != nullptr;
   if (!Receive()) return;
   if (stream_ == nullptr) return;  // aborted in there

@@ -37,6 +37,14 @@ void LeavingMember::StopLeaving() {
   if (place_.next != nullptr) StreamLoop::Unlink(place_);
 }
 
+void LeavingMember::CountDiscard(std::size_t bytes) {
+  if (loop().now() >= discards_until_) {
+    discards_until_ = loop().now() + kDiscardTime;
+    discards_ = 0;
+  }
+  discards_ += bytes < kDiscardBytes ? 1 : kDiscardsMax;
+}
+
 LoopMember::~LoopMember() {
   if (next != nullptr) StreamLoop::Unlink(*this);
   if (alarm_index_ != kNoAlarm) loop_.RemoveAlarm(alarm_index_);
@@ -53,6 +61,7 @@ class StreamLoop::Draining final : public LeavingMember, ByteStream::Events {
 
   void Start(Place place, TimePoint deadline) {
     place_ = place;
+    deadline_ = deadline;
     BeginLeaving();
     SetAlarm(deadline);
     stream_->SetEvents(this);
@@ -63,18 +72,27 @@ class StreamLoop::Draining final : public LeavingMember, ByteStream::Events {
 
  private:
   void OnTurnEnd() override { Flush(); }
-  void OnAlarm() override { End(); }
+  void OnAlarm() override {
+    if (loop().now() >= deadline_) return End();
+    stream_->WantRead(true);
+    SetAlarm(deadline_);
+  }
   void CutShort() override { End(); }
   void OnWritable() override { Flush(); }
 
   void OnReadable() override {
-    const IoResult result = stream_->Read(loop().read_buffer());
+    const IoResult result =
+        stream_->Read(loop().read_buffer().first(kDiscardBytes));
+    CountDiscard(result.bytes);
     if (result.status == IoStatus::kEnd) {
       peer_ended_ = true;
       stream_->WantRead(false);
       if (rest_.empty()) End();
     } else if (result.status == IoStatus::kLost) {
       End();
+    } else if (discard_paused()) {
+      stream_->WantRead(false);
+      SetAlarm(AlarmBefore(deadline_));
     }
   }
 
@@ -92,6 +110,7 @@ class StreamLoop::Draining final : public LeavingMember, ByteStream::Events {
   Segments rest_;
   bool peer_ended_ = false;
   Place place_;
+  TimePoint deadline_ = kNever;
 };
 
 StreamLoop::StreamLoop()

@@ -11,6 +11,7 @@
 #ifndef PARLOR_TRANSPORTS_STREAM_STREAM_LOOP_H_
 #define PARLOR_TRANSPORTS_STREAM_STREAM_LOOP_H_
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -38,6 +39,16 @@ inline constexpr std::size_t kTurnEndsMax = 256;
 // than the second number.
 inline constexpr std::size_t kTurnBytes = 256 * 1024;
 inline constexpr std::size_t kLeastReadBytes = 2 * 1024;
+
+// What is read of a peer that nothing but its end is heard of any more. The
+// most of one read; and so many reads in each so long, or one that was full,
+// and what else it says waits with its own system (TCP's flow control). A peer
+// that answers a close has a read or two of things on their way before that,
+// and waits for nothing; one that goes on costs 250 full reads a second, or a
+// thousand that are not: some milliseconds of the loop's thread. Ours.
+inline constexpr std::size_t kDiscardBytes = kLeastReadBytes;
+inline constexpr int kDiscardsMax = 4;
+inline constexpr Duration kDiscardTime = 4 * kMillisecond;
 
 // What a loop keeps: its read buffer, which takes a host's largest message by
 // default and some thousand lockstep messages, and of each size of piece
@@ -103,6 +114,14 @@ class LeavingMember : public LoopMember {
   // member.
   virtual void CutShort() = 0;
 
+  // A read for kDiscardBytes gave `bytes`, or nothing.
+  void CountDiscard(std::size_t bytes);
+  // It is not to read, up to the time that AlarmBefore has an alarm for.
+  bool discard_paused() const;
+  TimePoint AlarmBefore(TimePoint deadline) const {
+    return discard_paused() ? std::min(deadline, discards_until_) : deadline;
+  }
+
  private:
   friend class StreamLoop;
 
@@ -111,6 +130,8 @@ class LeavingMember : public LoopMember {
   };
 
   Place place_;
+  TimePoint discards_until_ = TimePoint::min();  // how long these count
+  int discards_ = 0;
 };
 
 class StreamLoop {
@@ -137,10 +158,11 @@ class StreamLoop {
   SegmentPool& segments() { return segments_; }
 
   // Takes over a stream whose connection is done: writes `rest`, ends our
-  // direction, reads and discards until the peer has ended too, and gives up at
-  // `deadline`. Closing with unread input would reset the link and lose what
-  // was written last. No event of the stream comes to anyone else any more.
-  // When too many drain, the one that has drained longest is dropped.
+  // direction, reads and discards until the peer has ended too (kDiscardBytes
+  // above), and gives up at `deadline`. Closing with unread input would reset
+  // the link and lose what was written last. No event of the stream comes to
+  // anyone else any more. When too many drain, the one that has drained longest
+  // is dropped.
   void Drain(std::unique_ptr<ByteStream> stream, Segments rest,
              TimePoint deadline);
   std::size_t draining() const { return drains_.size(); }
@@ -208,6 +230,9 @@ class StreamLoop {
 
 inline void LoopMember::Schedule() {
   if (next == nullptr) loop_.Schedule(*this);
+}
+inline bool LeavingMember::discard_paused() const {
+  return discards_ >= kDiscardsMax && loop().now() < discards_until_;
 }
 inline void LoopMember::SetAlarm(TimePoint at) { loop_.SetAlarm(*this, at); }
 
