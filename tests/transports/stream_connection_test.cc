@@ -665,14 +665,20 @@ TEST_F(StreamConnectionTest, WhoAnswersACloseWaitsForNothing) {
 }
 
 TEST_F(StreamConnectionTest, AnAnswerBehindABacklogIsHeard) {
+  memory_.piece_bytes_max = 1;
   Serve();
   Settle();
   connection_->Close(4000, "");
   Settle();
-  peer_->Say(After(Binary(std::string(60'000, 'x')), CloseFrame(4000)));
+  // More than is discarded without a wait.
+  constexpr int kReads = stream::kDiscardsAtOnce + 1'024;
+  for (const char letter :
+       After(Binary(std::string(kReads, 'x')), CloseFrame(4000))) {
+    peer_->Say({&letter, 1});
+  }
   Settle();
   EXPECT_THAT(Take(), ElementsAre("open"));
-  Advance(60'000 / stream::kDiscardBytes * stream::kDiscardTime);
+  Advance((1'024 / stream::kDiscardsMax + 1) * stream::kDiscardTime);
   EXPECT_THAT(Take(), ElementsAre("close 4000 by us"));
   EXPECT_EQ(peer_->Hear(), CloseFrame(4000));
   EXPECT_TRUE(peer_->ended());
@@ -706,7 +712,8 @@ TEST_P(StreamFlood, IsReadSlowlyAndHearsWhy) {
     discarded += peer_->SayMore();
   }
   EXPECT_LE(discarded,
-            GetParam().most * (seconds(1) / stream::kDiscardTime + 1));
+            GetParam().most * (stream::kDiscardsAtOnce / stream::kDiscardsMax +
+                               seconds(1) / stream::kDiscardTime + 1));
   EXPECT_GT(discarded, 0u);
   EXPECT_THAT(HearAll(), HasSubstr(std::string("\xf0\x03", 2)));  // 1008
   Advance(milliseconds(options_.linger_ms) - seconds(1));

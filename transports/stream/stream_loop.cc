@@ -38,11 +38,10 @@ void LeavingMember::StopLeaving() {
 }
 
 void LeavingMember::CountDiscard(std::size_t bytes) {
-  if (loop().now() >= discards_until_) {
-    discards_until_ = loop().now() + kDiscardTime;
-    discards_ = 0;
-  }
-  discards_ += bytes < kDiscardBytes ? 1 : kDiscardsMax;
+  discards_left_ -= bytes < kDiscardBytes ? 1 : kDiscardsMax;
+  if (discards_left_ > 0) return;
+  discards_left_ = kDiscardsMax;
+  discards_again_ = loop().now() + kDiscardTime;
 }
 
 LoopMember::~LoopMember() {

@@ -41,13 +41,15 @@ inline constexpr std::size_t kTurnBytes = 256 * 1024;
 inline constexpr std::size_t kLeastReadBytes = 2 * 1024;
 
 // What is read of a peer that nothing but its end is heard of any more. The
-// most of one read; and so many reads in each so long, or one that was full,
-// and what else it says waits with its own system (TCP's flow control). A peer
-// that answers a close has a read or two of things on their way before that,
-// and waits for nothing; one that goes on costs 250 full reads a second, or a
-// thousand that are not: some milliseconds of the loop's thread. Ours.
+// most of one read; so many reads without a wait, of which a full one counts
+// for 32 (so 512 KiB, or 8 KiB that come byte by byte), and then 32 in each so
+// long: what else it says waits with its own system (TCP's flow control). A
+// peer that answers a close has less on its way before that, and waits for
+// nothing; one that goes on costs 250 full reads a second, or 8,000 that are
+// not: some milliseconds of the loop's thread. Ours.
 inline constexpr std::size_t kDiscardBytes = kLeastReadBytes;
-inline constexpr int kDiscardsMax = 4;
+inline constexpr int kDiscardsAtOnce = 8'192;
+inline constexpr int kDiscardsMax = 32;
 inline constexpr Duration kDiscardTime = 4 * kMillisecond;
 
 // What a loop keeps: its read buffer, which takes a host's largest message by
@@ -119,7 +121,7 @@ class LeavingMember : public LoopMember {
   // It is not to read, up to the time that AlarmBefore has an alarm for.
   bool discard_paused() const;
   TimePoint AlarmBefore(TimePoint deadline) const {
-    return discard_paused() ? std::min(deadline, discards_until_) : deadline;
+    return discard_paused() ? std::min(deadline, discards_again_) : deadline;
   }
 
  private:
@@ -130,8 +132,8 @@ class LeavingMember : public LoopMember {
   };
 
   Place place_;
-  TimePoint discards_until_ = TimePoint::min();  // how long these count
-  int discards_ = 0;
+  int discards_left_ = kDiscardsAtOnce;  // before the next pause
+  TimePoint discards_again_ = TimePoint::min();
 };
 
 class StreamLoop {
@@ -232,7 +234,7 @@ inline void LoopMember::Schedule() {
   if (next == nullptr) loop_.Schedule(*this);
 }
 inline bool LeavingMember::discard_paused() const {
-  return discards_ >= kDiscardsMax && loop().now() < discards_until_;
+  return loop().now() < discards_again_;
 }
 inline void LoopMember::SetAlarm(TimePoint at) { loop_.SetAlarm(*this, at); }
 
