@@ -150,6 +150,7 @@ using Plans =
 void Measure(benchmark::State& state, const Plans& plans, bool tls) {
   Match match(tls);
   std::vector<double> quiet;
+  quiet.reserve(kTrips);
   for (int i = 0; i < kTrips; ++i) {
     quiet.push_back(match.TripMicroseconds([](TimePoint) {}));
   }
@@ -191,6 +192,7 @@ Plans Web(AttackPlan (*plan)(std::uint16_t)) {
 }
 
 void Register(const std::string& name, Plans plans, bool tls = false) {
+  // NOLINTNEXTLINE(clang-analyzer-cplusplus.NewDeleteLeaks): the library's.
   benchmark::RegisterBenchmark(
       ("attack/" + name).c_str(),
       [plans = std::move(plans), tls](benchmark::State& state) {
