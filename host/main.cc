@@ -132,8 +132,9 @@ absl::Status Program::OpenAccess() {
                           std::string(StatusText(store.status())));
   }
   access_ = *store;
-  access_->WatchCodes(
-      [this](std::vector<host::Sha256> codes) { kept_codes_ = codes.size(); });
+  access_->WatchCodes([this](const std::vector<host::Sha256>& codes) {
+    kept_codes_ = codes.size();
+  });
   access_->WatchCodes({});  // the server's from here on
   options_.server.access_store = access_;
   return absl::OkStatus();
@@ -141,8 +142,9 @@ absl::Status Program::OpenAccess() {
 
 absl::Status Program::Start() {
   auto server = host::Server::Create(options_.server, entropy_, log_);
-  if (server.ok()) server_ = *std::move(server);
-  return server.status();
+  if (!server.ok()) return server.status();
+  server_ = *std::move(server);
+  return absl::OkStatus();
 }
 
 // All at once and now: who started us waits for the first line.

@@ -13,7 +13,8 @@ function(parlor_compile_options target)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
     # They see overlaps and overflows in std::string that are not there (GCC bugs
     # 105329 and 105651).
-    target_compile_options(${target} PRIVATE -Wno-restrict -Wno-stringop-overflow)
+    target_compile_options(${target} PRIVATE
+      -Wno-restrict -Wno-stringop-overflow -Wno-array-bounds)
   endif()
 endfunction()
 
