@@ -353,7 +353,7 @@ TEST_F(StateFileTest, RefusesAnotherUsersFile) {
 }
 
 TEST_F(StateFileTest, RefusesWhatIsNoFile) {
-  const auto is_refused = [this](const std::string& where, const char* why) {
+  const auto is_refused = [](const std::string& where, const char* why) {
     EXPECT_THAT(StateFile::Open(where, 4, 2, {}),
                 StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(why)))
         << where;
