@@ -22,8 +22,8 @@
 #include <vector>
 
 #include "parlor/host/access_store.h"
-#include "solo/child_process.h"
 #include "storage/access_database.h"
+#include "support/child_process.h"
 #include "support/numbered_hash.h"
 #include "support/seed.h"
 #include "support/status_matchers.h"
@@ -32,6 +32,7 @@
 namespace parlor::host {
 namespace {
 
+using test::ChildProcess;
 using test::NumberedHash;
 using ::testing::AnyOf;
 using ::testing::ElementsAre;

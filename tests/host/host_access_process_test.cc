@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "solo/child_process.h"
+#include "support/child_process.h"
 #include "support/raw_socket.h"
 #include "support/temp_folder.h"
 
@@ -27,6 +27,7 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
+using test::ChildProcess;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
@@ -165,8 +166,8 @@ class HostAccess : public ::testing::Test {
     return Web(port_).Invite(body);
   }
 
-  static bool Says(const ChildProcess& host, std::string_view text) {
-    return Until([&] { return host.output().find(text) != std::string::npos; });
+  static bool Says(ChildProcess& host, std::string_view text) {
+    return host.AwaitText(text, kSoon);
   }
 
   std::string Path(std::string_view name) const { return folder_.At(name); }
@@ -278,7 +279,7 @@ TEST_F(HostAccess, AFileThatIsAnotherLetsNobodyInByAPass) {
   const std::string file = Path("access.db");
   const std::string secret = Path("secret");
   EXPECT_EQ(Run({"pass", "secret", secret}), "");
-  const ChildProcess& host =
+  ChildProcess& host =
       Start({"--access", file, "--passes", "--pass-secret", secret});
   const std::string pass = Line(
       {"pass", "new", "--access", Path("other.db"), "--pass-secret", secret});
@@ -423,7 +424,7 @@ TEST_F(HostAccess, AFileThatIsNoneStartsNothing) {
 TEST_F(HostAccess, CodesThatOthersMayReadAreInTheLog) {
   const std::string config =
       Write("host.json", R"({"invite": ["CODE-OF-MAY"]})", 0644);
-  const ChildProcess& host = Start({"--config", config});
+  ChildProcess& host = Start({"--config", config});
   EXPECT_TRUE(Says(host, "warning: " + config +
                              " holds invite codes, and other users may read "
                              "it: chmod 600 " +

@@ -11,13 +11,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <vector>
 
 #include "leak_hunt.h"
 #include "leak_secrets.h"
 #include "leak_tour.h"
-#include "solo/child_process.h"
+#include "support/child_process.h"
 #include "support/files.h"
 #include "support/temp_folder.h"
 #include "support/test_certificate.h"
@@ -154,10 +153,8 @@ void LeakProcessTest::SignalsWithConfigs() {
     const std::string before = host_->output();
     folder_.Write("config", config);
     host_->Signal(SIGHUP);
-    const auto end = ChildProcess::Clock::now() + kSoon;
-    while (host_->output() == before && ChildProcess::Clock::now() < end) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    }
+    const auto lines = std::count(before.begin(), before.end(), '\n');
+    EXPECT_TRUE(host_->AwaitCount("", static_cast<int>(lines) + 1, kSoon));
     const std::string said = host_->output().substr(before.size());
     const char* expected =
         config == good ? "info: read again" : "warning: nothing has changed";

@@ -16,13 +16,14 @@
 #include <thread>
 #include <vector>
 
-#include "child_process.h"
+#include "support/child_process.h"
 #include "tcp_proxy.h"
 
 namespace parlor::solo {
 namespace {
 
 using std::chrono::seconds;
+using test::ChildProcess;
 
 // A frame is a 60th of a second: 50 s, and more on a machine that is busy.
 constexpr const char* kFrames = "3000";

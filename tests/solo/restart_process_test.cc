@@ -12,13 +12,14 @@
 #include <thread>
 #include <vector>
 
-#include "child_process.h"
+#include "support/child_process.h"
 #include "support/temp_folder.h"
 
 namespace parlor::solo {
 namespace {
 
 using std::chrono::seconds;
+using test::ChildProcess;
 
 // A frame is a 60th of a second: 20 s, and more on a machine that is busy.
 constexpr const char* kFrames = "1200";

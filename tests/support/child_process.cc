@@ -1,4 +1,4 @@
-#include "child_process.h"
+#include "support/child_process.h"
 
 #include <fcntl.h>
 #include <spawn.h>
@@ -14,7 +14,7 @@
 
 extern char** environ;  // NOLINT(readability-redundant-declaration)
 
-namespace parlor {
+namespace parlor::test {
 namespace {
 
 // Who runs the tests may ignore signals (nohup, a shell's &): the program does
@@ -109,6 +109,20 @@ bool ChildProcess::AwaitCount(std::string_view prefix, int count,
   return CountLines(prefix) >= count;
 }
 
+std::string ChildProcess::Text() const {
+  std::string all;
+  for (const Line& line : lines_) all.append(line.text).append("\n");
+  return all;
+}
+
+bool ChildProcess::AwaitText(std::string_view text,
+                             std::chrono::seconds patience) {
+  std::unique_lock lock(mutex_);
+  const auto there = [&] { return Text().find(text) != std::string::npos; };
+  changed_.wait_for(lock, patience, [&] { return ended_ || there(); });
+  return there();
+}
+
 std::optional<std::string> ChildProcess::Await(std::string_view prefix,
                                                std::chrono::seconds patience) {
   std::unique_lock lock(mutex_);
@@ -148,9 +162,7 @@ std::optional<ChildProcess::Clock::time_point> ChildProcess::When(
 
 std::string ChildProcess::output() const {
   const std::lock_guard lock(mutex_);
-  std::string all;
-  for (const Line& line : lines_) all.append(line.text).append("\n");
-  return all;
+  return Text();
 }
 
-}  // namespace parlor
+}  // namespace parlor::test

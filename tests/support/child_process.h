@@ -1,6 +1,6 @@
 // ChildProcess: a program that a test runs, and the lines it prints.
-#ifndef PARLOR_TESTS_SOLO_CHILD_PROCESS_H_
-#define PARLOR_TESTS_SOLO_CHILD_PROCESS_H_
+#ifndef PARLOR_TESTS_SUPPORT_CHILD_PROCESS_H_
+#define PARLOR_TESTS_SUPPORT_CHILD_PROCESS_H_
 
 #include <sys/types.h>
 
@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-namespace parlor {
+namespace parlor::test {
 
 class ChildProcess {
  public:
@@ -34,6 +34,9 @@ class ChildProcess {
   // The same, for `count` such lines; false in place of nullopt.
   bool AwaitCount(std::string_view prefix, int count,
                   std::chrono::seconds patience);
+  // The same, for a text that is anywhere in the lines, the ends of lines in it
+  // included.
+  bool AwaitText(std::string_view text, std::chrono::seconds patience);
   void Signal(int signal) const;
   // How it ended: its exit code, or minus the signal; nullopt when it still
   // runs after `patience`.
@@ -55,6 +58,7 @@ class ChildProcess {
   // Under mutex_, as is all that they look at.
   const Line* FindLine(std::string_view prefix) const;
   int CountLines(std::string_view prefix) const;
+  std::string Text() const;
 
   pid_t pid_ = -1;
   int output_ = -1;  // the pipe's end to read from
@@ -66,6 +70,6 @@ class ChildProcess {
   std::thread reader_;
 };
 
-}  // namespace parlor
+}  // namespace parlor::test
 
-#endif  // PARLOR_TESTS_SOLO_CHILD_PROCESS_H_
+#endif  // PARLOR_TESTS_SUPPORT_CHILD_PROCESS_H_
