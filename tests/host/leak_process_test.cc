@@ -27,7 +27,6 @@ namespace {
 using std::chrono::seconds;
 
 constexpr seconds kSoon{30};
-constexpr std::string_view kOwnCode = "CoDe-oF-the-operator-8R";
 
 std::string OneLine(std::string text) {
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1) << text;
@@ -37,7 +36,7 @@ std::string OneLine(std::string text) {
 // With TLS or without.
 class LeakProcessTest : public testing::TestWithParam<bool> {
  protected:
-  LeakProcessTest() { hunt_.Forbid("the operator's code", kOwnCode); }
+  LeakProcessTest() { hunt_.Forbid("the operator's code", kTourOwnCode); }
 
   // parlor-host with these words, to its end; what is on stdout. All of it is
   // looked at, but what may be there by a later Look alone.
@@ -85,14 +84,13 @@ class LeakProcessTest : public testing::TestWithParam<bool> {
 // What commands print once is what they are asked for.
 void LeakProcessTest::MakeSecrets() {
   Run({"pass", "secret", secret_}, 0);
-  const std::string secret = ReadFile(secret_);
-  hunt_.Forbid("the secret of passes", secret.substr(0, secret.find('\n')));
+  const std::string signs = OneLine(ReadFile(secret_));
+  hunt_.Forbid("the secret of passes", signs);
   const auto pass = [&](const char* whose) {
     return OneLine(Run({"pass", "new", "--access", access_, "--pass-secret",
                         secret_, "--devices", "1", "--for", whose},
                        0, false));
   };
-  const std::string signs = secret.substr(0, secret.find('\n'));
   secrets_ = MakeTourSecrets(signs);
   secrets_.code = OneLine(
       Run({"invite", "new", "--access", access_, "--for", "anna"}, 0, false));
@@ -107,7 +105,7 @@ void LeakProcessTest::MakeSecrets() {
 
 std::string LeakProcessTest::Config(std::string_view more) const {
   std::string json = R"({"port": 0, "tcp-port": 0, "shards": 2, "invite": [")";
-  json.append(kOwnCode).append(R"("], "origin": [")").append(kTourOrigin);
+  json.append(kTourOwnCode).append(R"("], "origin": [")").append(kTourOrigin);
   json.append(R"("], "trusted-proxy": [")").append(kTourProxies);
   json.append(R"("], "passes": true, "pass-secret": ")").append(secret_);
   json.append(R"(", "access": ")").append(access_);
@@ -140,13 +138,13 @@ void LeakProcessTest::SignalsWithConfigs() {
   const std::string good = ReadFile(config_);
   const std::string bad_code = "code with spaces " + hunt_.Mark();
   const std::string wrong[] = {
-      good.substr(0, good.find(kOwnCode) + 10),  // cut in the code
+      good.substr(0, good.find(kTourOwnCode) + 10),  // cut in the code
       good.substr(0, good.size() - 1) + R"(, "invite": [")" + bad_code + "\"]}",
       R"({"invite": [")" + bad_code + "\"]}",
-      R"({"invite": [")" + std::string(kOwnCode) + "\" \"" + secrets_.code,
-      R"({"invite": [")" + std::string(kOwnCode) + "\"], \"port\": 70000}",
-      R"({"invite": {")" + std::string(kOwnCode) + "\": 1}}",
-      std::string(kOwnCode) + "\n" + secrets_.code,
+      R"({"invite": [")" + std::string(kTourOwnCode) + "\" \"" + secrets_.code,
+      R"({"invite": [")" + std::string(kTourOwnCode) + "\"], \"port\": 70000}",
+      R"({"invite": {")" + std::string(kTourOwnCode) + "\": 1}}",
+      std::string(kTourOwnCode) + "\n" + secrets_.code,
       good,
   };
   for (const std::string& config : wrong) {
@@ -163,7 +161,7 @@ void LeakProcessTest::SignalsWithConfigs() {
 }
 
 void LeakProcessTest::RefusedStarts() {
-  const std::string code(kOwnCode);
+  const std::string code(kTourOwnCode);
   Run({"--print-config", "--config", config_}, 0);
   Run({"--print-config", "--invite", code}, 0);
   Run({"--invite", code + " " + code}, 2);

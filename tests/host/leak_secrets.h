@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "leak_tour.h"
 #include "logic/access_codes.h"
@@ -16,6 +17,8 @@
 
 namespace parlor::test {
 
+// The operator's own, of the configuration.
+inline constexpr std::string_view kTourOwnCode = "CoDe-oF-the-operator-8R";
 inline constexpr char kTourPassSecret[] =
     "5eCret-0f-a11-passes-5eCret-0f-a11-passes";
 

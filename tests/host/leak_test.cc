@@ -25,8 +25,6 @@
 namespace parlor::test {
 namespace {
 
-constexpr std::string_view kOwnCode = "CoDe-oF-the-operator-8R";
-
 TEST(LeakHunt, FindsWhatIsPlanted) {
   constexpr std::string_view kSecret = "Sum.Mer-9";
   for (const std::string planted :
@@ -64,7 +62,7 @@ class LeakTest : public testing::TestWithParam<bool> {
  protected:
   LeakTest() {
     FillTourDatabase(database_, secrets_);
-    hunt_.Forbid("the operator's code", kOwnCode);
+    hunt_.Forbid("the operator's code", kTourOwnCode);
     hunt_.Forbid("the secret of passes", kTourPassSecret);
     options_.tcp_port = 0;
     if (GetParam()) options_.tls = SharedLocalTls().server;
@@ -72,7 +70,7 @@ class LeakTest : public testing::TestWithParam<bool> {
     options_.shard.rooms = kTourRooms;
     options_.shard.seats = kTourSeats;
     options_.drain_ms = 60'000;
-    options_.gate.codes = {std::string(kOwnCode)};
+    options_.gate.codes = {std::string(kTourOwnCode)};
     options_.gate.origins = {std::string(kTourOrigin)};
     options_.gate.passes = true;
     options_.gate.pass_secret = kTourPassSecret;

@@ -2,11 +2,13 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
-#include <utility>
+#include <string_view>
 
 #include "leak_tour.h"
-#include "parlor/byte_io.h"
+#include "parlor/lockstep/wire.h"
 
 namespace parlor::test {
 namespace {
@@ -22,13 +24,8 @@ constexpr Message kMarkedInput{.kind = Kind::kInput,
                                .frame = 'l' | 'e' << 8 | 'a' << 16 | 'k' << 24,
                                .value = 0x11223344};
 
-std::string TokenText(std::uint32_t token) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string text = "resume.";
-  for (int shift = 28; shift >= 0; shift -= 4) {
-    text += kDigits[token >> shift & 15];
-  }
-  return text;
+std::string ResumeProtocol(std::uint32_t token) {
+  return "resume." + lockstep::TokenText(token);
 }
 
 void Append(std::string& out, std::size_t number, int bytes) {
@@ -141,9 +138,9 @@ void LeakTour::Resumes(std::uint32_t room, std::uint32_t token) {
   };
   ClosedWith(*Join(room, 2, with("resume." + hunt_.Mark())), 4002);
   ClosedWith(*Join(room, 2, with("resume.")), 4002);
-  ClosedWith(*Join(room, 2, with(TokenText(token ^ 1))), 4002);
-  ClosedWith(*Join(kTourRooms - 2, 2, with(TokenText(token))), 4002);
-  const Visitor back = Join(room, 2, with(TokenText(token)));
+  ClosedWith(*Join(room, 2, with(ResumeProtocol(token ^ 1))), 4002);
+  ClosedWith(*Join(kTourRooms - 2, 2, with(ResumeProtocol(token))), 4002);
+  const Visitor back = Join(room, 2, with(ResumeProtocol(token)));
   EXPECT_EQ(Hear(*back, Kind::kWelcome).value, token);
   ++seen_["resumed"];
 }
@@ -318,7 +315,7 @@ void LeakTour::All() {
 
 void LeakTour::TakenBack(std::uint32_t token) {
   Protocols protocols = WithCode();
-  protocols.push_back(TokenText(token));
+  protocols.push_back(ResumeProtocol(token));
   const Visitor back = Join(kTourKeptRoom, 2, protocols);
   EXPECT_EQ(Hear(*back, Kind::kWelcome).value, token);
   ++seen_["resumed"];
