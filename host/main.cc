@@ -15,6 +15,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "counted.h"
 #include "parlor/entropy.h"
 #include "parlor/host/access_store.h"
 #include "parlor/host/os_entropy.h"
@@ -197,7 +198,8 @@ void Program::Serve() {
     }
     Log(host::LogLevel::kWarning,
         "ended at once by a second signal, with " +
-            std::to_string(server_->figures().players) + " players");
+            host::Counted(static_cast<std::int64_t>(server_->figures().players),
+                          "player", "players"));
     Signals::DieBy(second);
   }
 }

@@ -23,6 +23,7 @@
 #include "asio/asio_loop.h"
 #include "asio/door_thread.h"
 #include "asio/room_connector.h"
+#include "counted.h"
 #include "logic/end_watch.h"
 #include "logic/front.h"
 #include "logic/gate.h"
@@ -303,9 +304,9 @@ void AsioServer::KeepIn(StateFile::Opened opened) {
     by_door[room.number % doors_.size()].push_back(std::move(room));
   }
   if (!opened.rooms.empty()) {
-    Log(LogLevel::kInfo, std::to_string(opened.rooms.size()) +
-                             " matches with " + std::to_string(seats) +
-                             " seats taken back");
+    const auto matches = static_cast<std::int64_t>(opened.rooms.size());
+    Log(LogLevel::kInfo, Counted(matches, "match", "matches") + " with " +
+                             Counted(seats, "seat", "seats") + " taken back");
   }
   for (std::size_t i = 0; i < doors_.size(); ++i) {
     doors_[i]->KeepIn(*store_, std::move(by_door[i]));

@@ -16,6 +16,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_format.h"
+#include "counted.h"
 #include "logic/access_codes.h"
 #include "logic/pass.h"
 #include "parlor/check.h"
@@ -296,8 +297,8 @@ Exit NewPass(const Call& call, Entropy& entropy) {
           "\n",
       "pass " + PassIdText(id) + ForText(*label) + ", until " +
           TimeText(expires_s) + " UTC, for " +
-          (*devices == 1 ? "1 device" : std::to_string(*devices) + " devices") +
-          "." + std::string(kShownOnce) +
+          host::Counted(*devices, "device", "devices") + "." +
+          std::string(kShownOnce) +
           " A host with --passes, this secret and this file takes it at once.");
 }
 

@@ -22,6 +22,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "counted.h"
 #include "parlor/check.h"
 #include "parlor/host/server.h"
 #include "parlor/lockstep/room_state.h"
@@ -231,8 +232,9 @@ absl::StatusOr<StateFile::Opened> StateFile::Opening::Run() {
   }
   if (left_out_ > 0) {
     Log(LogLevel::kWarning,
-        absl::StrCat(Quoted(path_), ": ", left_out_,
-                     " matches left out, of rooms that are not run any more"));
+        absl::StrCat(Quoted(path_), ": ",
+                     Counted(left_out_, "match", "matches"),
+                     " left out, of rooms that are not run any more"));
   }
   return std::move(opened_);
 }

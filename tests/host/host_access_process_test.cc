@@ -441,7 +441,7 @@ TEST_F(HostAccess, MatchesThatWereKeptAreTakenBack) {
   EXPECT_TRUE(first.Hears(kWelcome));
   host.Signal(SIGKILL);
   EXPECT_EQ(host.AwaitEnd(kSoon), -SIGKILL);
-  EXPECT_TRUE(Says(Start(words), "info: 1 matches with 2 seats taken back\n"));
+  EXPECT_TRUE(Says(Start(words), "info: 1 match with 2 seats taken back\n"));
 }
 
 }  // namespace

@@ -112,7 +112,7 @@ TEST_P(ServerRestartTest, SeatsResumeAfterItWasKilled) {
   const auto [first, second] = Match(3);
   Kill();
   Start();
-  EXPECT_THAT(log(), Contains("1 matches with 2 seats taken back"));
+  EXPECT_THAT(log(), Contains("1 match with 2 seats taken back"));
   // The room plays: nobody else comes in.
   EXPECT_THAT(Hear(Join(3, 2), 2), ElementsAre("open", "close 4000 room full"));
   EXPECT_THAT(Hear(Join(3, 3), 1), ElementsAre("refused 409"));
@@ -189,7 +189,7 @@ TEST_P(ServerRestartTest, WhoHasLeftStaysOut) {
   EXPECT_THAT(Hear(*second, 1), ElementsAre("LEAVE 0 2"));
   Kill();
   Start();
-  EXPECT_THAT(log(), Contains("1 matches with 1 seats taken back"));
+  EXPECT_THAT(log(), Contains("1 match with 1 seat taken back"));
   EXPECT_THAT(Hear(Resume(3, first->token), 2),
               ElementsAre("open", "close 4002 seat gone"));
   EXPECT_THAT(Hear(Resume(3, second->token), 4),
@@ -235,6 +235,7 @@ TEST_P(ServerRestartTest, RoomsFindTheirWayToOtherShards) {
     Kill();
     options.shards = shards;
     Start();
+    EXPECT_THAT(log(), Contains("5 matches with 10 seats taken back"));
     EXPECT_THAT(log().back(), HasSubstr("listening"));
     for (std::uint32_t room = 0; room < 5; ++room) {
       EXPECT_TRUE(ResumesSeat(room, tokens[room], 1)) << room;
@@ -252,7 +253,7 @@ TEST_P(ServerRestartTest, LeavesOutTheRoomsItDoesNotRun) {
   options.shard.rooms = 4;
   Start();
   EXPECT_THAT(log(), Contains(HasSubstr(": 2 matches left out")));
-  EXPECT_THAT(log(), Contains("1 matches with 2 seats taken back"));
+  EXPECT_THAT(log(), Contains("1 match with 2 seats taken back"));
   EXPECT_TRUE(ResumesSeat(3, inside, 0));
 }
 

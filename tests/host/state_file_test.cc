@@ -98,6 +98,9 @@ TEST_F(StateFileTest, LeavesOutWhatIsRunNoMore) {
   // And they are gone.
   EXPECT_THAT(Open(8, 4),
               ElementsAre(Pair(0, State(1, 2)), Pair(6, State(3, 1))));
+  log.clear();
+  EXPECT_THAT(Open(6, 4), ElementsAre(Pair(0, State(1, 2))));
+  EXPECT_THAT(log, ElementsAre(HasSubstr("1 match left out")));
 }
 
 TEST_F(StateFileTest, KeepsRoomsOfSeveralThreadsAtOnce) {

@@ -325,7 +325,7 @@ describe('parlor-host: told to end', () => {
       assert.equal(await host.ended, second);
       assert.equal((await peer.closed()).code, 1006);
       assert.ok(performance.now() - from < SOON_MS);
-      assert.match(host.log, /ended at once by a second signal, with 1 players/);
+      assert.match(host.log, /ended at once by a second signal, with 1 player\n/);
       host.assertSilent();
     }
   });

@@ -67,7 +67,7 @@ TEST_F(RestartProcessTest, TheMatchGoesOnToTheSameHash) {
     host->Signal(signal);
     EXPECT_EQ(host->AwaitEnd(kSoon), signal == SIGTERM ? 0 : -SIGKILL);
     ASSERT_NO_FATAL_FAILURE(StartHost());
-    EXPECT_TRUE(HostSaid("1 matches with 3 seats taken back"))
+    EXPECT_TRUE(HostSaid("1 match with 3 seats taken back"))
         << host->output();
     ++restarts;
     for (const auto& player : players) {
