@@ -8,7 +8,7 @@
 namespace parlor::solo {
 namespace {
 
-constexpr Duration kLeaving = 1'000 * kMillisecond;
+constexpr Duration kLeaving = kSecond;
 
 }  // namespace
 

@@ -15,7 +15,6 @@ namespace parlor::host {
 namespace {
 
 constexpr Duration kMinute = limits::kMinuteMs * kMillisecond;
-constexpr Duration kSecond = 1'000 * kMillisecond;
 
 // 14 KiB: what one call may have to set up.
 constexpr std::size_t kBlock = 256;

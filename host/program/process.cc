@@ -45,10 +45,9 @@ int Signals::Wait() {
 }
 
 int Signals::WaitFor(Duration time) {
-  constexpr std::int64_t kSecond = 1'000'000'000;
   timespec limit{};
-  limit.tv_sec = static_cast<std::time_t>(time.count() / kSecond);
-  limit.tv_nsec = static_cast<long>(time.count() % kSecond);
+  limit.tv_sec = static_cast<std::time_t>(time / kSecond);
+  limit.tv_nsec = static_cast<long>((time % kSecond).count());
   const int signal = sigtimedwait(&signals_, nullptr, &limit);
   return signal > 0 ? signal : 0;
 }

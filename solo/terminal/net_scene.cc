@@ -20,7 +20,7 @@ constexpr Duration kLeftNews = 3'000 * kMillisecond;
 // In a lobby nothing is in a hurry, and a laptop may wait there for long.
 constexpr Duration kLobbyTurnEvery = 10 * kMillisecond;
 // How long the others may take to hear that we leave.
-constexpr Duration kQuitMax = 1'000 * kMillisecond;
+constexpr Duration kQuitMax = kSecond;
 
 // From the loss of the link to the last try, if none takes any time.
 Duration TriesTime() {
@@ -30,9 +30,8 @@ Duration TriesTime() {
 }
 
 int SecondsUntil(TimePoint then, TimePoint now) {
-  constexpr std::int64_t kSecond = 1'000'000'000;
-  const std::int64_t left = std::max<std::int64_t>((then - now).count(), 0);
-  return static_cast<int>((left + kSecond - 1) / kSecond);
+  const Duration left = std::max(then - now, Duration::zero());
+  return static_cast<int>((left + kSecond - Duration(1)) / kSecond);
 }
 
 }  // namespace

@@ -70,9 +70,8 @@ bool Signals::Wait(Duration time) {
   timespec limit{};
   const bool limited = time != kForever;
   if (limited && time > Duration::zero()) {
-    constexpr std::int64_t kSecond = 1'000'000'000;
-    limit.tv_sec = static_cast<std::time_t>(time.count() / kSecond);
-    limit.tv_nsec = static_cast<long>(time.count() % kSecond);
+    limit.tv_sec = static_cast<std::time_t>(time / kSecond);
+    limit.tv_nsec = static_cast<long>((time % kSecond).count());
   }
   ppoll(&input, 1, limited ? &limit : nullptr, &before_);
   return (input.revents & (POLLHUP | POLLERR | POLLNVAL)) == 0;

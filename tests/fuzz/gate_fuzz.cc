@@ -45,7 +45,6 @@ constexpr std::string_view kSecret = "0123456789abcdef0123456789abcdef";
 constexpr std::int64_t kWallSeconds = 1'800'000'000;
 constexpr std::int64_t kTwentyDays = 20 * 86'400;
 constexpr std::int64_t kDevices = 2;
-constexpr Duration kSecond = 1'000 * kMillisecond;
 
 std::string Upper(std::string_view text) {
   std::string upper(text);

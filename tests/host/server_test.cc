@@ -40,8 +40,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-constexpr Duration kSecond = 1'000 * kMillisecond;
-
 class ServerTest : public ServerFixture,
                    public testing::WithParamInterface<int> {
  protected:

@@ -22,7 +22,6 @@ using testing::Values;
 using Client = LockstepWorld::Client;
 
 constexpr Duration kMs{1'000'000};
-constexpr Duration kSecond{1'000'000'000};
 
 void ExpectAllPlaying(LockstepWorld& world) {
   for (Client* client : Honest(world)) {

@@ -39,7 +39,6 @@ using test::NetScheme;
 using test::NetWorld;
 using test::RawSocket;
 
-constexpr Duration kSecond = 1'000 * kMillisecond;
 constexpr int kPatienceMs = std::chrono::milliseconds(test::kPatience).count();
 
 class NetConnectionTest : public testing::TestWithParam<NetScheme> {

@@ -16,7 +16,9 @@ namespace parlor {
 // matters (a step is 16,666,667 ns, wrong by 2e-8).
 using Duration = std::chrono::duration<std::int64_t, std::nano>;
 
+inline constexpr Duration kMicrosecond{1'000};
 inline constexpr Duration kMillisecond{1'000'000};
+inline constexpr Duration kSecond{1'000'000'000};
 
 struct ClockTag {
   using rep = Duration::rep;

@@ -69,7 +69,7 @@ class Shard {
   // by default, and asks to be called again a millisecond later for the rest:
   // so a loop that was held up is late with it, by 130 ms when all the rooms
   // are due at once.
-  static constexpr Duration kKeepEvery = 1'000 * kMillisecond;
+  static constexpr Duration kKeepEvery = kSecond;
   std::size_t keep_at_once() const {
     return 4 + static_cast<std::size_t>(options_.rooms) / 250;
   }

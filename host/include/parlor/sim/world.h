@@ -1,0 +1,227 @@
+// World: hosts, clients and the network between them in virtual time, for
+// tests of a game without a socket, a thread or a wait. The hosts run what a
+// dedicated host runs (gate, rooms, drain, kept matches), the clients the
+// game's own peers; only the wire and the clock are made up. One seed gives one
+// run, on every compiler and in every build.
+//
+//   sim::World world({.seed = 7, .network = sim::kMobile});
+//   sim::Host& host = world.AddHost();
+//   std::array<MyGame, 4> games;
+//   for (MyGame& game : games) {
+//     world.AddClient(game).Join(host, {.room = 1, .players = 4});
+//   }
+//   ASSERT_TRUE(world.RunUntilFrame(600).ok());
+//   world.client(2).Cut();
+//   ...
+//
+// parlor/sim/testing.h has what a GoogleTest wants around it: the seed from the
+// environment, and the command that runs a failure again.
+//
+// One thread. Games outlive the world.
+#ifndef PARLOR_SIM_WORLD_H_
+#define PARLOR_SIM_WORLD_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "parlor/close_reason.h"
+#include "parlor/connection.h"
+#include "parlor/connector.h"
+#include "parlor/executor.h"
+#include "parlor/host/access_store.h"
+#include "parlor/host/gate_options.h"
+#include "parlor/host/shard.h"
+#include "parlor/limits.h"
+#include "parlor/lockstep/peer.h"
+#include "parlor/lockstep/room.h"
+#include "parlor/sim/network.h"
+#include "parlor/time.h"
+#include "parlor/transports/stream_options.h"
+
+namespace parlor::sim {
+
+class World;
+
+struct WorldOptions {
+  std::uint64_t seed = 1;
+  // Of clients that have none of their own.
+  Conditions network = kLan;
+  // Events of one instant run in an order drawn from the seed.
+  Executor::Ties ties = Executor::Ties::kShuffled;
+};
+
+// How a client reaches a host.
+enum class Via : std::uint8_t {
+  kMessages,   // whole messages, past the codecs and the front: some 20 times
+               // as fast
+  kWebSocket,  // the bytes of one, through handshakes, front and codecs
+  kTcp,
+};
+
+struct HostOptions {
+  host::ShardOptions shard;  // rooms and seats are the host's, over all shards
+  host::GateOptions gate{.open = true};
+  StreamOptions stream;
+  int shards = 1;
+  std::int64_t drain_ms = limits::kDrainMs.fallback;
+  // Matches are kept, in memory that outlives the process, as a host with a
+  // state file keeps them.
+  bool keeps_matches = true;
+  std::shared_ptr<host::AccessStore> access_store;
+};
+
+// A machine that hosts rooms, and the process on it.
+class Host {
+ public:
+  ~Host();
+  Host(const Host&) = delete;
+  Host& operator=(const Host&) = delete;
+
+  bool running() const;  // there is a process
+  bool stopped() const;  // it has ended in order, after Drain or Stop
+
+  // As host::Server's.
+  void Drain();
+  void Stop(CloseReason reason);
+
+  enum class Crash : std::uint8_t {
+    kProcess,  // kill -9: the system tells the clients that their links are
+               // lost
+    kMachine,  // power loss: nobody is told; who sends, once it is back, is
+  };
+  // Ends the process, which runs. What is kept stays.
+  void CrashNow(Crash how = Crash::kProcess);
+  // Starts a process where none runs, or the next one where one has stopped.
+  // It takes back what the one before it kept.
+  void Start();
+
+  // Of the present process. Null: there is none, or no such room is open.
+  const lockstep::Room* FindRoom(std::uint32_t number) const;
+  std::size_t rooms() const;
+  std::size_t players() const;      // connected seats
+  std::size_t connections() const;  // at its doors, without a seat too
+
+ private:
+  friend class World;
+  friend class Client;
+  struct Impl;
+  explicit Host(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+struct ClientOptions {
+  Via via = Via::kMessages;
+  lockstep::PeerOptions peer;
+  StreamOptions stream;
+  int rate_hz = 60;  // of its game's loop
+  // A clock that is off: its loop runs so many ppm faster (or slower).
+  std::int32_t clock_ppm = 0;
+};
+
+// A player's machine: a game, its peer and the loop that turns them, at its own
+// phase, drawn from the seed.
+class Client {
+ public:
+  ~Client();
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+
+  // Once: opens a connection to `host` and a seat in hello.room.
+  Client& Join(Host& host, const Hello& hello);
+  // As Peer::Start, of the player in seat 0.
+  bool Start(int players, std::uint8_t mode);
+  void Leave();
+
+  // Its link: nothing gets through, without anybody being told, until Heal.
+  void Cut();
+  void Cut(Direction direction);
+  void Heal();
+  // Its connections are lost, at once and at both ends.
+  void Reset();
+  // Its machine stands still for so long: no step, no event.
+  void Stall(Duration time);
+  // Its process is gone, and its system says so to the host; for good.
+  void Crash();
+
+  bool crashed() const;
+  lockstep::Peer& peer();
+  const lockstep::Peer& peer() const;
+  Link& link();
+  // Called in each turn of its loop, before the step.
+  void SetOnStep(std::function<void()> on_step);
+
+ private:
+  friend class World;
+  struct Impl;
+  explicit Client(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+class World {
+ public:
+  explicit World(const WorldOptions& options = {});
+  ~World();
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+
+  // References are good for as long as the world is.
+  Host& AddHost(const HostOptions& options = {});
+  Client& AddClient(lockstep::Game& game, const ClientOptions& options = {});
+  Client& AddClient(lockstep::Game& game, const Conditions& network,
+                    const ClientOptions& options = {});
+  Client& client(std::size_t index);  // in the order of AddClient
+  std::size_t clients() const;
+  Host& host(std::size_t index = 0);
+
+  // A connection of the test's own, for whoever is no honest peer. Its events
+  // come as they arrive; the host takes it for any other client.
+  std::unique_ptr<Connection> Connect(Host& host, const Hello& hello, Via via,
+                                      ConnectionHandler* handler);
+
+  TimePoint now() const;
+  void RunFor(Duration time);
+  // Runs until `done`, which is asked after every event, or DeadlineExceeded
+  // with what each client waits for.
+  absl::Status RunUntil(const std::function<bool()>& done,
+                        Duration at_most = 60 * kSecond);
+  // Until every client that has joined and not ended is at `frame`.
+  absl::Status RunUntilFrame(std::uint32_t frame,
+                             Duration at_most = 600 * kSecond);
+  // Every link is healed, and everyone who plays is connected again.
+  absl::Status RunUntilHealed(Duration at_most = 60 * kSecond);
+
+  // Whether every frame that two clients ran left both with the same hash, in
+  // each match. Else Internal: the first frame that differs, and who. Saved is
+  // only whoever lost its link for good: he played some frames with his own
+  // last inputs, in which a bot played him for the others.
+  absl::Status CheckInSync() const;
+
+  // As a run is told apart: two with the same digest were the same.
+  std::uint64_t digest() const;
+  std::uint64_t seed() const;
+
+  // Keeps what happens, from here on, for the two below: the newest
+  // `events_max` of it.
+  void Record(std::size_t events_max = 100'000);
+  // One line an event: when, who to whom, what.
+  std::string TraceText() const;
+  // A sequence chart: machines from left to right, time downwards.
+  std::string TraceSvg() const;
+
+  Executor& executor();
+  Network& network();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace parlor::sim
+
+#endif  // PARLOR_SIM_WORLD_H_
