@@ -123,10 +123,10 @@ Gate::JoinAnswer Gate::CheckJoin(TimePoint now, const Request& request,
   return {.ask = verdict.ask};
 }
 
-Refusal Gate::FinishJoin(TimePoint now, PassAnswer answer, const Hello& hello,
+Refusal Gate::FinishJoin(TimePoint now, PassAnswer said, const Hello& hello,
                          const Address& address) {
   if (draining_ && !hello.resume) return {.status = kUnavailable};
-  switch (answer) {
+  switch (said) {
     case PassAnswer::kLetIn:
       return {};
     case PassAnswer::kFailed:

@@ -86,7 +86,7 @@ class Gate {
   // 503 when a drain began meanwhile and no resume token was offered, or when
   // the store cannot tell; 403 (counts as failed), or 429 when others of the
   // address used its failures up meanwhile. Status 0: it is let in.
-  Refusal FinishJoin(TimePoint now, PassAnswer answer, const Hello& hello,
+  Refusal FinishJoin(TimePoint now, PassAnswer said, const Hello& hello,
                      const Address& address);
 
   // POST /invite.
@@ -110,7 +110,7 @@ class Gate {
                            const Address& address);
   // 200; 503 when the store cannot tell; else 403 or 429, as FinishJoin.
   // `origin` is the one that was checked.
-  InviteAnswer FinishInvite(TimePoint now, PassAnswer answer,
+  InviteAnswer FinishInvite(TimePoint now, PassAnswer said,
                             std::optional<std::string_view> origin,
                             const Address& address);
 

@@ -561,7 +561,7 @@ class GatePassTest : public GateTest {
     return Text(pass) + std::string(between) + std::string(kDevice);
   }
   Gate::InviteAnswer InviteIf(PassAnswer said, std::string_view body) {
-    const Gate::InviteAnswer answer = Invite(body);
+    Gate::InviteAnswer answer = Invite(body);
     if (!answer.ask) return answer;
     return gate_->FinishInvite(now_, said, std::nullopt, from_);
   }
