@@ -166,6 +166,7 @@ struct NetworkEvent {
   MessageKind kind{};
   std::uint32_t number = 0;
   std::span<const std::byte> bytes{};  // die with the call
+  bool stream = false;                 // bytes of a stream, not a message
 };
 
 class NetworkSink {
