@@ -735,6 +735,7 @@ TEST_F(StreamConnectionTest, WhoWaitsForTheAnswerToACloseMakesRoom) {
   Settle();
   EXPECT_FALSE(loop_.CutLeaver());
   connection_->Close(4000, "");
+  EXPECT_FALSE(loop_.CutLeaver());  // it has not been told why
   Settle();
   EXPECT_EQ(peer_->Hear(), CloseFrame(4000));
   EXPECT_TRUE(loop_.CutLeaver());
@@ -744,6 +745,32 @@ TEST_F(StreamConnectionTest, WhoWaitsForTheAnswerToACloseMakesRoom) {
   EXPECT_THAT(Take(), ElementsAre("close 4000 by us"));
   peer_->Hear();
   EXPECT_TRUE(peer_->lost());
+}
+
+// It would drain, and hold its place for another linger.
+TEST_F(StreamConnectionTest, WhoseAnswerWasNotReadYetMakesRoomToo) {
+  Serve();
+  Settle();
+  connection_->Close(4000, "");
+  Settle();
+  peer_->Say(CloseFrame(4000));
+  EXPECT_TRUE(loop_.CutLeaver());
+  peer_->Hear();
+  EXPECT_TRUE(peer_->lost());
+  Settle();
+  EXPECT_EQ(loop_.draining(), 0u);
+  EXPECT_FALSE(loop_.CutLeaver());
+  EXPECT_THAT(Take(), ElementsAre("open", "close 4000 by us"));
+}
+
+TEST_F(StreamConnectionTest, WhoWasCutOffMakesNoRoom) {
+  Serve();
+  Settle();
+  connection_->Close(4000, "");
+  connection_->Abort();
+  EXPECT_FALSE(loop_.CutLeaver());
+  Settle();
+  EXPECT_THAT(Take(), ElementsAre("open", "close 4000 by us"));
 }
 
 TEST_F(StreamConnectionTest, WhoHasLeftMakesNoRoom) {

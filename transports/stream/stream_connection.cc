@@ -81,11 +81,7 @@ class StreamConnection final : public Connection,
 
   void OnTurnEnd() override;
   void OnAlarm() override;
-  // No callback comes inside what asks for this.
-  void CutShort() override {
-    close_deadline_ = loop().now();
-    SetNextAlarm();
-  }
+  void CutShort() override { Abort(); }
   void OnReadable() override;
   void OnWritable() override;
 
@@ -528,7 +524,6 @@ void StreamConnection::Close(CloseCode code, std::string_view text) {
   event_ = {.code = code, .by_us = true};
   event_text_ = text;
   clock_started_ = false;
-  BeginLeaving();
   Schedule();
 }
 
@@ -537,6 +532,7 @@ void StreamConnection::Abort() {
   if (state_ == State::kOpen) {
     event_ = {.code = close_code::kDropped, .by_us = true};
   }
+  StopLeaving();
   stream_->Reset();
   stream_.reset();
   state_ = State::kEnded;
@@ -600,7 +596,8 @@ void StreamConnection::StartClock() {
     opening_->deadline = DeadlineIn(options_.handshake_ms);
   }
   if (state_ == State::kClosing) {
-    close_deadline_ = std::min(close_deadline_, DeadlineIn(options_.linger_ms));
+    close_deadline_ = DeadlineIn(options_.linger_ms);
+    BeginLeaving();  // whose close frame is written now, as far as it can be
   } else {
     last_heard_ = loop().now();
   }

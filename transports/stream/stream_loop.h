@@ -112,8 +112,7 @@ class LeavingMember : public LoopMember {
   // From now on, until it dies or StopLeaving.
   void BeginLeaving();
   void StopLeaving();
-  // Its link is dropped: now, or at the end of the turn. It may destroy the
-  // member.
+  // Drops its link at once. It may destroy the member, and nothing else.
   virtual void CutShort() = 0;
 
   // A read for kDiscardBytes gave `bytes`, or nothing.
@@ -169,8 +168,8 @@ class StreamLoop {
              TimePoint deadline);
   std::size_t draining() const { return drains_.size(); }
   // For who has no room for another stream: the member that has been leaving
-  // longest makes some, by the end of the turn. False: nobody leaves. Not
-  // inside an event of a stream.
+  // longest makes some, at once. False: nobody leaves. Not inside an event of
+  // a stream.
   bool CutLeaver();
 
   // The most that any turn did, of each; of a turn that has ended. Any thread.
