@@ -78,6 +78,13 @@ class RawSocket {
            static_cast<ssize_t>(bytes.size());
   }
 
+  // As much as the system takes now; how much that was.
+  std::size_t SendSome(std::string_view bytes) {
+    const ssize_t sent = send(descriptor_, bytes.data(), bytes.size(),
+                              MSG_NOSIGNAL | MSG_DONTWAIT);
+    return sent > 0 ? static_cast<std::size_t>(sent) : 0;
+  }
+
   // What is there now, appended to `into`: false once the peer has ended, and
   // then error() says how (0: it said so).
   bool Receive(std::string& into) {

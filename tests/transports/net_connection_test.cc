@@ -22,6 +22,9 @@
 #include "parlor/time.h"
 #include "parlor/transports/net_connector.h"
 #include "parlor/transports/net_loop.h"
+#include "parlor/transports/request.h"
+#include "stream/stream_loop.h"
+#include "stream/tcp_handshake.h"
 #include "support/net_turns.h"
 #include "support/raw_socket.h"
 #include "support/status_matchers.h"
@@ -264,12 +267,59 @@ TEST_P(NetConnectionTest, ACloseArrivesWithUnreadInput) {
     }
     EXPECT_EQ(floods.code(), 4'000);
     EXPECT_EQ(floods.closes.front().text, "enough");
-    // The answer is behind what is discarded, slowly: the linger ends first.
-    world_.turns.Advance(5 * kSecond);
+    // The answer is behind what is discarded, which takes a moment: not the
+    // linger (5 s), which would reset the link.
+    Duration waited{};
+    while (!closes.closed() && waited < kSecond) {
+      world_.turns.Advance(stream::kDiscardTime);
+      waited += stream::kDiscardTime;
+    }
     ASSERT_TRUE(closes.closed());
     EXPECT_EQ(closes.code(), 4'000);
     EXPECT_TRUE(closes.closes.front().by_us);
   }
+}
+
+// The simplest of peers: it writes all that it has, and only then reads. It has
+// not answered, so it is owed the whole linger, and no reset eats the frame.
+TEST(NetConnection, WhoSaysAllBeforeHeReadsHearsWhy) {
+  NetWorld world(kTcp);
+  world.Listen();
+  RawSocket peer = RawSocket::Connect(world.listener->port());
+  const auto hello =
+      stream::MakeTcpClientHandshake(RequestForRoom({.room = 1, .players = 2}));
+  ASSERT_TRUE(peer.Send(hello->hello()));
+  ASSERT_TRUE(world.turns.Until([&] { return world.host.ends.size() == 1; }));
+  NetEnd& host = *world.host.ends.front();
+  host.on_message = [&](std::string_view) {
+    host.connection->Close(4'000, "enough");
+  };
+  // Twice what is discarded at once, as messages of 252 bytes.
+  const std::string message =
+      std::string("\x01\xfc\0\0", 4) + std::string(252, 'x');
+  std::string all;
+  while (all.size() < 1'024 * 1'024) all += message;
+  const TimePoint begin = world.turns.now;
+  for (std::string_view rest = all; !rest.empty();) {
+    rest.remove_prefix(peer.SendSome(rest));
+    world.turns.Advance(stream::kDiscardTime);
+    ASSERT_LT(world.turns.now - begin, 2 * kSecond);
+  }
+  std::string heard;
+  ASSERT_TRUE(peer.Receive(heard)) << peer.error();
+  const std::string close(
+      "\x05\x08\0\0\xa0\x0f"
+      "enough",
+      12);
+  EXPECT_THAT(heard, testing::EndsWith(close));
+  ASSERT_TRUE(peer.Send(close));
+  while (peer.Receive(heard)) {
+    world.turns.Advance(stream::kDiscardTime);
+    ASSERT_LT(world.turns.now - begin, 2 * kSecond);
+  }
+  EXPECT_EQ(peer.error(), 0);
+  EXPECT_EQ(host.code(), 4'000);
+  EXPECT_TRUE(host.closes.front().by_us);
 }
 
 TEST_P(NetConnectionTest, ALateCloseEndsWhatWasNeverOpen) {
