@@ -75,8 +75,12 @@ Door::Door(stream::StreamLoop& loop, std::function<void()> wake,
 Door::~Door() = default;
 
 void Door::Alarm::OnAlarm() {
-  door_.shard_.OnAlarm(loop().now());
-  SetAlarm(door_.shard_.next_alarm());
+  const TimePoint now = loop().now();
+  door_.shard_.OnAlarm(now);
+  // More rooms than it takes at once wait for what else is ready: the loop
+  // would run an alarm that is due again in this turn.
+  const TimePoint due = door_.shard_.next_alarm();
+  SetAlarm(due > now ? due : now + kMillisecond);
 }
 
 void Door::Pumping::Pump() {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -22,6 +23,7 @@
 #include "parlor/connector.h"
 #include "parlor/entropy.h"
 #include "parlor/executor.h"
+#include "parlor/host/shard.h"
 #include "parlor/lockstep/wire.h"
 #include "parlor/transports/net_listener.h"
 #include "parlor/transports/request.h"
@@ -40,7 +42,9 @@ namespace {
 
 using host::Door;
 using host::Handover;
+using host::Shard;
 using host::ShardOptions;
+using std::chrono::milliseconds;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
@@ -105,6 +109,14 @@ class DoorTest : public testing::TestWithParam<NetTransport> {
         executor_(seed_, Executor::Ties::kShuffled),
         keys_(entropy_) {
     stream_.linger_ms = 2'000;
+    MakeDoor(QuickRooms());
+  }
+  ~DoorTest() override {
+    // Ends on the client's pump go before it, as those on the door's do.
+    for (Client& client : clients_) client.connection.reset();
+  }
+
+  void MakeDoor(const ShardOptions& options) {
     door_ = std::make_unique<Door>(
         shard_loop_,
         [this] {
@@ -112,11 +124,7 @@ class DoorTest : public testing::TestWithParam<NetTransport> {
             if (door_ != nullptr) door_->OnWake();
           });
         },
-        QuickRooms(), stream_, entropy_);
-  }
-  ~DoorTest() override {
-    // Ends on the client's pump go before it, as those on the door's do.
-    for (Client& client : clients_) client.connection.reset();
+        options, stream_, entropy_);
   }
 
   stream::ClientStart Start(const Hello& hello,
@@ -305,6 +313,22 @@ TEST_P(DoorTest, ActsOnTheRoomsDeadlinesInTime) {
   EXPECT_THAT(alone.Take(),
               ElementsAre("open", "LOBBY 0 2 1", "close 1001 room not filled"));
   EXPECT_EQ(alone.closed_at, opened + 5'000 * kMillisecond);
+}
+
+// Those who play have the loop in between.
+TEST_P(DoorTest, RoomsOfOneInstantEndInSeveralTurns) {
+  constexpr std::uint32_t kCount = 2 * Shard::kRoomsPerAlarm + 1;
+  ShardOptions options = QuickRooms();
+  options.rooms = kCount;
+  MakeDoor(options);
+  for (std::uint32_t room = 0; room < kCount; ++room) Join(room, 2);
+  std::vector<std::size_t> left;
+  Advance(milliseconds(options.room.lobby_ms) - kMillisecond);
+  for (int i = 0; i < 4; ++i) {
+    left.push_back(door_->shard().rooms());
+    Advance(kMillisecond);
+  }
+  EXPECT_THAT(left, ElementsAre(kCount, Shard::kRoomsPerAlarm + 1, 1, 0));
 }
 
 TEST_P(DoorTest, SeatsAPipeBesideTheNetwork) {
