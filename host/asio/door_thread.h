@@ -54,11 +54,12 @@ class DoorThread {
   // Ends the thread, if there is one.
   void Join();
 
-  // Any thread; done in a turn of the loop, in the order of the calls. End is
-  // the last.
+  // Any thread; done in a turn of the loop. Handovers in the order of the
+  // calls, kHandoversPerTurn at most, and End behind all of them.
   void HandOver(Handover handover);
-  void SetOptions(const ShardOptions& options);
   void End(CloseReason reason, std::function<void()> ended);
+  // Any thread; in the next turn of the loop, whoever is still at the door.
+  void SetOptions(const ShardOptions& options);
 
   // Any thread: those who have been leaving longest, kHandoversPerTurn of them
   // at most, make room for others.

@@ -418,8 +418,8 @@ void AsioServer::OnReload(const ServerOptions& options) {
   gate_.SetOptions(options.gate);
   front_.SetOptions(ForFront(options));
   live_ = Live(options);
-  // Whom the front has handed over comes before this, and who comes later after
-  // it; so do one call and the next.
+  // In the order of the calls; a crowd that was handed over before may still be
+  // at the door then.
   for (const std::unique_ptr<DoorThread>& door : doors_) {
     door->SetOptions(options.shard);
   }

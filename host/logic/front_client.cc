@@ -145,6 +145,7 @@ void FrontClient::TimeUp() {
 }
 
 FrontClient::Step FrontClient::Receive() {
+  static_assert(kFrontReadBytes <= stream::kLeastReadBytes);
   const std::span<std::byte> buffer =
       loop().read_buffer().first(kFrontReadBytes);
   const IoResult result = stream_->Read(buffer);
