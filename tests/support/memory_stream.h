@@ -1,6 +1,5 @@
-// ByteStreams and StreamLoops in virtual time: what runs on them runs as it
-// would on sockets, in an order drawn from a seed. Bytes move in random pieces
-// through buffers as small as one byte.
+// ByteStreams in virtual time. Bytes move in random pieces through buffers as
+// small as one byte.
 #ifndef PARLOR_TESTS_SUPPORT_MEMORY_STREAM_H_
 #define PARLOR_TESTS_SUPPORT_MEMORY_STREAM_H_
 
@@ -8,70 +7,20 @@
 #include <array>
 #include <cstddef>
 #include <deque>
-#include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 
 #include "parlor/check.h"
 #include "parlor/executor.h"
+#include "sim/virtual_loop.h"
 #include "stream/byte_stream.h"
 #include "stream/stream_loop.h"
 
 namespace parlor::test {
 
-class VirtualLoop final : public stream::StreamLoop {
- public:
-  explicit VirtualLoop(Executor& executor) : executor_(executor) {}
-  ~VirtualLoop() override {
-    EndDrains();
-    executor_.Cancel(turn_);
-    executor_.Cancel(alarm_);
-    executor_.Cancel(task_);
-  }
-
-  // As NetLoop's: in a turn of its own, in the order posted.
-  void Post(std::function<void()> task) {
-    tasks_.push_back(std::move(task));
-    if (tasks_.size() == 1) AwaitTask();
-  }
-
- private:
-  void RequestTurnEnd() override {
-    set_now(executor_.now());
-    turn_ = executor_.After(Duration::zero(), [this] { Run(); });
-  }
-
-  void Run() {
-    set_now(executor_.now());
-    RunTurnEnd();
-    if (next_alarm() == alarm_at_) return;
-    executor_.Cancel(alarm_);
-    alarm_at_ = next_alarm();
-    if (alarm_at_ == kNever) return;
-    alarm_ = executor_.At(alarm_at_, [this] {
-      alarm_at_ = kNever;
-      Run();
-    });
-  }
-
-  void AwaitTask() {
-    task_ = executor_.After(Duration::zero(), [this] {
-      set_now(executor_.now());
-      const std::function<void()> task = std::move(tasks_.front());
-      tasks_.pop_front();
-      if (!tasks_.empty()) AwaitTask();
-      task();
-    });
-  }
-
-  friend class MemoryStream;
-
-  Executor& executor_;
-  Executor::Event turn_, alarm_, task_;
-  std::deque<std::function<void()>> tasks_;
-  TimePoint alarm_at_ = kNever;
-};
+using sim::VirtualLoop;
 
 struct MemoryStreamOptions {
   std::size_t buffer_bytes = 64 * 1024;    // of each direction
@@ -160,6 +109,17 @@ class MemoryStream final : public stream::ByteStream {
 
   struct Moved {};
 
+  class Readiness final : public sim::VirtualEvent {
+   public:
+    Readiness(VirtualLoop& loop, MemoryStream& stream)
+        : VirtualEvent(loop), stream_(stream) {}
+
+   private:
+    void OnEvent() override { stream_.Run(); }
+
+    MemoryStream& stream_;
+  };
+
   class Parked final : public stream::ParkedStream {
    public:
     explicit Parked(std::unique_ptr<MemoryStream> stream)
@@ -170,8 +130,9 @@ class MemoryStream final : public stream::ByteStream {
     std::unique_ptr<stream::ByteStream> Unpark(
         stream::StreamLoop& loop) override {
       PARLOR_CHECK(stream_ != nullptr);
-      stream_->loop_ = dynamic_cast<VirtualLoop*>(&loop);
-      PARLOR_CHECK(stream_->loop_ != nullptr);
+      auto* const virtual_loop = dynamic_cast<VirtualLoop*>(&loop);
+      PARLOR_CHECK(virtual_loop != nullptr);
+      stream_->readiness_.emplace(*virtual_loop, *stream_);
       return std::move(stream_);
     }
 
@@ -181,7 +142,9 @@ class MemoryStream final : public stream::ByteStream {
 
   MemoryStream(Executor& executor, VirtualLoop& loop,
                const MemoryStreamOptions& options)
-      : executor_(executor), loop_(&loop), options_(options) {}
+      : executor_(executor), options_(options) {
+    readiness_.emplace(loop, *this);
+  }
 
   // Takes the place of `from`, of which nothing is left.
   MemoryStream(MemoryStream& from, Moved /*unused*/)
@@ -196,6 +159,7 @@ class MemoryStream final : public stream::ByteStream {
     if (other_ != nullptr) other_->other_ = this;
     *from.alive_ = false;
     from.events_ = nullptr;
+    from.readiness_.reset();
   }
 
   std::size_t Piece(std::size_t most) {
@@ -213,15 +177,10 @@ class MemoryStream final : public stream::ByteStream {
   }
 
   void Notify() {
-    if (!(readable() || writable()) || std::exchange(notified_, true)) return;
-    executor_.After(Duration::zero(), [this, alive = alive_] {
-      if (*alive) Run();
-    });
+    if (readiness_ && (readable() || writable())) readiness_->RunSoon();
   }
 
   void Run() {
-    notified_ = false;
-    loop_->set_now(executor_.now());
     const std::shared_ptr<bool> alive = alive_;
     if (writable()) {
       want_write_ = false;
@@ -233,7 +192,6 @@ class MemoryStream final : public stream::ByteStream {
   }
 
   Executor& executor_;
-  VirtualLoop* loop_ = nullptr;  // while parked
   MemoryStreamOptions options_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
   MemoryStream* other_ = nullptr;
@@ -245,7 +203,7 @@ class MemoryStream final : public stream::ByteStream {
   bool write_ended_ = false;
   bool want_read_ = false;
   bool want_write_ = false;
-  bool notified_ = false;
+  std::optional<Readiness> readiness_;  // none while parked
 };
 
 struct MemoryStreamPair {
