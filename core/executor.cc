@@ -12,19 +12,36 @@ Executor::Event Executor::At(TimePoint at, std::function<void()> run) {
   event.at_ = std::max(at, now_);
   event.tie_ = ties_ == Ties::kShuffled ? random_.Next() : 0;
   event.sequence_ = ++sequence_;
-  queue_.emplace(event.key(), std::move(run));
+  if (spare_.empty()) {
+    queue_.emplace(event.key(), std::move(run));
+    return event;
+  }
+  Queue::node_type node = std::move(spare_.back());
+  spare_.pop_back();
+  node.key() = event.key();
+  node.mapped() = std::move(run);
+  queue_.insert(std::move(node));
   return event;
 }
 
 bool Executor::Cancel(const Event& event) {
-  return queue_.erase(event.key()) > 0;
+  Queue::node_type node = queue_.extract(event.key());
+  if (node.empty()) return false;
+  Spare(std::move(node));
+  return true;
+}
+
+void Executor::Spare(Queue::node_type node) {
+  node.mapped() = nullptr;  // what it captured dies with the event
+  spare_.push_back(std::move(node));
 }
 
 bool Executor::RunNext(TimePoint limit) {
   if (queue_.empty() || next() > limit) return false;
-  auto node = queue_.extract(queue_.begin());
+  Queue::node_type node = queue_.extract(queue_.begin());
   now_ = std::get<0>(node.key());
   node.mapped()();
+  Spare(std::move(node));
   return true;
 }
 

@@ -15,6 +15,7 @@
 #include <functional>
 #include <map>
 #include <tuple>
+#include <vector>
 
 #include "parlor/random.h"
 #include "parlor/time.h"
@@ -73,8 +74,13 @@ class Executor {
 
  private:
   using Key = std::tuple<TimePoint, std::uint32_t, std::uint64_t>;
+  using Queue = std::map<Key, std::function<void()>>;
 
-  std::map<Key, std::function<void()>> queue_;
+  void Spare(Queue::node_type node);
+
+  Queue queue_;
+  // Of events that are over: as many as ever waited at once.
+  std::vector<Queue::node_type> spare_;
   TimePoint now_{};
   std::uint64_t sequence_ = 0;
   Random random_;
