@@ -89,10 +89,12 @@ class ReplayFrames {
   };
 
   ReplayFrames() = default;
-  void TakeMatch(const ReplayLogReader& log);
+  void TakeBegin(const ReplayLogReader& log);
   void TakeKept(const ReplayKept& kept);
   void TakeEvents(ReplayLogReader& log);
-  void TakeInput(Column& column, std::uint32_t frame, std::uint32_t word);
+  static void TakeInput(Column& column, std::uint32_t frame,
+                        std::uint32_t word);
+  void TakeFrames(const ReplayEvent& event);
   void SetEnd();
 
   ReplaySource source_{};
@@ -103,6 +105,7 @@ class ReplayFrames {
   int delay_ = 0;
   std::uint32_t begin_ = 0;
   std::uint32_t end_ = 0;
+  bool in_match_ = false;        // leaves of a lobby mean nothing to it
   std::vector<Column> columns_;  // of each seat
   Column bots_;                  // kPeer: as it was told
   std::vector<ReplayHash> hashes_;

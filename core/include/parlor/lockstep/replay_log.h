@@ -34,14 +34,21 @@
 
 namespace parlor::lockstep {
 
+namespace replay {
+struct ChunkHead;
+}
+
 inline constexpr std::uint16_t kReplayVersion = 2;
 inline constexpr int kReplaySeatsMax = static_cast<int>(limits::kSeats.ceiling);
 // What times are told in, rounded down: below what any network's delay varies
 // by, and most of the time between two messages fits into one byte.
 inline constexpr Duration kReplayTick = 100 * kMicrosecond;
-// No file is written or read beyond this. An hour of 4 players at 60 Hz is 2 to
-// 3 MB; 32 hostile seats at a room's default rate make 200 MB an hour.
-inline constexpr std::size_t kReplayBytesMax = std::size_t{1} << 28;
+// No file is written or read beyond these. The longest lifetime of a room, 24
+// hours, is 60 MB of 4 players at 60 Hz; 32 hostile seats at a room's default
+// rate fill it in 40 minutes. A second has a chunk, and a keyframe, a drop or a
+// Flush makes one more.
+inline constexpr std::size_t kReplayBytesMax = std::size_t{1} << 27;
+inline constexpr std::size_t kReplayChunksMax = std::size_t{1} << 20;
 // Of a game's state at one frame.
 inline constexpr std::size_t kReplayKeyframeBytesMax = std::size_t{1} << 20;
 inline constexpr std::size_t kReplayGameNameMax = 64;
@@ -158,7 +165,8 @@ class ReplaySink {
 //
 // Calls say what happened, in order; that it can have happened is the caller's
 // to know (PARLOR_CHECK). `now` may not fall. Once the sink has failed, or the
-// file is full (kReplayBytesMax, ResourceExhausted), calls do nothing.
+// file is full (kReplayBytesMax or kReplayChunksMax, ResourceExhausted), calls
+// do nothing.
 //
 // No allocation once its buffers are warm, but by AddKeyframe.
 class ReplayLogWriter {
@@ -179,8 +187,10 @@ class ReplayLogWriter {
   // INPUT or HASH as a room relays it: the way of every message.
   void AddMessage(TimePoint now, const MessageBytes& message);
 
-  // kPeer: the next frame, from 0 on, as Game::Step is told of it. After
-  // kBegin, whose players is the size of `inputs`.
+  // kPeer: the match begins, as Game::OnStart is told of it.
+  void Begin(TimePoint now, int players, std::uint8_t mode);
+  // kPeer: the next frame, from 0 on, as Game::Step is told of it. `inputs` has
+  // one of each player.
   void AddFrame(TimePoint now, std::span<const std::uint32_t> inputs,
                 std::uint32_t bots);
   // kPeer: the own hash of the state as it is now, before the frame after the
@@ -203,6 +213,15 @@ class ReplayLogWriter {
 
  private:
   struct State;
+
+  std::uint32_t MakeRoom(TimePoint now);
+  void BeginChunk(std::uint32_t tick);
+  void CloseIfDue(std::uint32_t tick);
+  void TakeRun();
+  void AddChunk(const replay::ChunkHead& head,
+                std::span<const std::byte> payload);
+  void Write();
+
   std::unique_ptr<State> state_;
   absl::Status status_;
 };
@@ -252,8 +271,8 @@ class ReplayLogReader {
   // By the index of the file's chunks, some microseconds: the next event is the
   // first one at or after `at`.
   void SeekTime(Duration at);
-  // The next event is one at or before the first of any seat (kRoom: that had
-  // not left) which is of `frame` or a later one. At most a chunk before it.
+  // The next event is at or before the first that any seat said of `frame` or a
+  // later one; at most a chunk before it.
   void SeekFrame(std::uint32_t frame);
   // What frame the match was at then, exact to a chunk (a second): all seats'
   // inputs of the frames below were in.
