@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -22,20 +21,19 @@
 #include "asio/acceptor.h"
 #include "asio/asio_loop.h"
 #include "asio/door_thread.h"
+#include "asio/open_sockets.h"
 #include "asio/room_connector.h"
 #include "counted.h"
-#include "logic/end_watch.h"
-#include "logic/front.h"
-#include "logic/gate.h"
 #include "logic/handover.h"
+#include "logic/reception.h"
 #include "logic/reload.h"
 #include "parlor/check.h"
 #include "parlor/close_reason.h"
 #include "parlor/connection.h"
 #include "parlor/connector.h"
 #include "parlor/entropy.h"
-#include "parlor/host/access_store.h"
 #include "parlor/host/room_store.h"
+#include "parlor/host/shard.h"
 #include "parlor/lockstep/room_state.h"
 #include "parlor/status.h"
 #include "parlor/time.h"
@@ -46,7 +44,6 @@
 #include "parlor/transports/turn_work.h"
 #include "storage/state_file.h"
 #include "stream/byte_stream.h"
-#include "stream/stream_loop.h"
 #include "stream/tls_stream.h"
 #include "wall_clock.h"
 
@@ -55,65 +52,10 @@ namespace {
 
 using net_internal::Acceptor;
 
-// Counts the sockets that are open, on whatever thread each closes: every one
-// of them carries a share.
-class OpenSockets {
- public:
-  class Share {
-   public:
-    explicit Share(std::shared_ptr<OpenSockets> sockets)
-        : sockets_(std::move(sockets)) {
-      sockets_->count_.fetch_add(1, std::memory_order_relaxed);
-    }
-    ~Share() { sockets_->count_.fetch_sub(1, std::memory_order_relaxed); }
-    Share(const Share&) = delete;
-    Share& operator=(const Share&) = delete;
-
-   private:
-    std::shared_ptr<OpenSockets> sockets_;
-  };
-
-  std::uint64_t count() const { return count_.load(std::memory_order_relaxed); }
-
- private:
-  std::atomic<std::uint64_t> count_ = 0;
-};
-
-// Brings what the access store says, on whatever thread, to the front's loop
-// for as long as there is one.
-class AnswerBox {
- public:
-  explicit AnswerBox(NetLoop& loop) : loop_(&loop) {}
-
-  void Put(std::function<void()> task) {
-    const std::lock_guard lock(mutex_);
-    if (loop_ != nullptr) loop_->Post(std::move(task));
-  }
-  // Before the loop ends.
-  void Shut() {
-    const std::lock_guard lock(mutex_);
-    loop_ = nullptr;
-  }
-
- private:
-  std::mutex mutex_;
-  NetLoop* loop_;
-};
-
 PipeOptions PipesLike(const StreamOptions& stream) {
   return {.reliable_bytes_max = stream.reliable_bytes_max,
           .message_bytes_max = stream.message_bytes_max,
           .linger_ms = stream.linger_ms};
-}
-
-FrontOptions ForFront(const ServerOptions& options) {
-  FrontOptions front;
-  front.stream = options.stream;
-  front.unseated_max = static_cast<std::size_t>(options.unseated);
-  front.unseated_per_address =
-      static_cast<std::size_t>(options.unseated_per_address);
-  front.base_path = options.base_path;
-  return front;
 }
 
 // The gate keeps what it needs of them, and no code.
@@ -122,21 +64,18 @@ ServerOptions WithoutSecrets(ServerOptions options) {
   return options;
 }
 
-GateRooms ForGate(const ServerOptions& options) {
-  return {.rooms = options.shard.rooms,
-          .seats = options.shard.seats,
-          .base_path = options.base_path};
+// On one loop with the front when there are no threads.
+std::size_t DoorsOf(const ServerOptions& options) {
+  return options.shards > 0 ? static_cast<std::size_t>(options.shards) : 1;
 }
 
-class AsioServer final : public Server, private Front::Ports {
+class AsioServer final : public Server, private Reception::Ports {
  public:
   AsioServer(const ServerOptions& options, Entropy& entropy, LogSink log);
   ~AsioServer() override;
 
   // Before Start. Matches are kept in opened.file, and those it has go on.
   void KeepIn(StateFile::Opened opened);
-  // Before Listen, whose clients then find the store's codes at the gate.
-  void WatchStore();
   absl::Status Listen();
   // Throws std::system_error when the system has no thread for it.
   void Start();
@@ -185,37 +124,12 @@ class AsioServer final : public Server, private Front::Ports {
     std::unique_ptr<Acceptor> acceptor;  // null once it ends
   };
 
-  // The time that a drain gives.
-  struct DrainEnd final : stream::LoopMember {
-    explicit DrainEnd(AsioServer& its_server)
-        : LoopMember(its_server.loop_.internal()), server(its_server) {}
-    void OnTurnEnd() override {}  // never asked for
-    void OnAlarm() override { server.End(CloseReason::kRestart); }
-
-    AsioServer& server;
-  };
-
-  // What Reload may change, and is not somebody else's.
-  struct Live {
-    explicit Live(const ServerOptions& options)
-        : tls(options.tls),
-          connections(static_cast<std::uint64_t>(options.connections)),
-          drain_ms(options.drain_ms) {}
-
-    std::optional<TlsServer> tls;
-    std::uint64_t connections;
-    std::int64_t drain_ms;
-  };
-
   DoorThread& DoorOf(std::uint32_t room) const {
     return *doors_[room % doors_.size()];
   }
   absl::Status ListenOn(Port& port, std::uint16_t number);
   void LogPort(const Port& port, const char* what);
   bool threaded() const { return options_.shards > 0; }
-  void Log(LogLevel level, const std::string& line) const {
-    if (log_) log_(level, line);
-  }
 
   // On the front's thread, as all below.
   Acceptor::Companion Count();
@@ -223,41 +137,34 @@ class AsioServer final : public Server, private Front::Ports {
                 std::string_view address, NetTransport transport);
   void OnAcceptStatus(const absl::Status& status);
   void HandOver(Handover handover) override;
-  HostFigures Figures(TimePoint now) override;
-  void AskStore(const PassUse& use,
-                std::function<void(PassAnswer)> answer) override;
-  void OnReload(const ServerOptions& options);
-  void OnDrain();
-  void End(CloseReason reason);
+  void SetOptions(const ShardOptions& options) override;
+  void End(CloseReason reason, const std::function<void()>& ended) override;
+  void StopAccepting() override;
 
-  // One of the threads has nothing left to end.
-  void OnEnded();
+  // On any thread, as all below.
+  ServerFigures DoorFigures() const override;
+  void OnEnded() override;
+  void Log(LogLevel level, std::string_view line) override {
+    if (log_) log_(level, line);
+  }
 
   const ServerOptions options_;  // what Reload may not change, of these
   const LogSink log_;
   NetLoop loop_;  // the front's
   const std::shared_ptr<OpenSockets> sockets_ = std::make_shared<OpenSockets>();
   const std::shared_ptr<Entrance> entrance_;
-  const std::shared_ptr<AnswerBox> answers_ =
-      std::make_shared<AnswerBox>(loop_);
-  std::shared_ptr<AccessStore> watched_;  // its codes
-  std::unique_ptr<RoomStore> store_;      // of all doors; null: there is none
+  std::unique_ptr<RoomStore> store_;  // of all doors; null: there is none
   std::vector<std::unique_ptr<DoorThread>> doors_;
-  Gate gate_;
-  Front front_;
-  Live live_;  // the front's
+  Reception reception_;
+  std::optional<TlsServer> tls_;  // the front's; Reload may change it
   Port web_{*this, NetTransport::kWebSocket};
   Port tcp_{*this, NetTransport::kTcp};
-  DrainEnd drain_end_{*this};
-  EndWatch end_watch_{loop_.internal()};
-  TimePoint started_{};
-  bool ending_ = false;
   std::atomic<bool> open_;
   std::thread thread_;  // the front's
 
   mutable std::mutex ended_mutex_;
   std::condition_variable ended_changed_;
-  std::size_t left_;  // threads that have not ended what they have
+  bool ended_ = false;
 };
 
 AsioServer::AsioServer(const ServerOptions& options, Entropy& entropy,
@@ -266,23 +173,23 @@ AsioServer::AsioServer(const ServerOptions& options, Entropy& entropy,
       log_(std::move(log)),
       entrance_(std::make_shared<Entrance>(
           options.shard.rooms, options.shard.seats, PipesLike(options.stream))),
-      gate_(options.gate, ForGate(options), WallClockSeconds),
-      front_(loop_.internal(), ForFront(options), gate_, *this),
-      live_(options),
+      reception_(loop_.internal(), options,
+                 {.doors = DoorsOf(options),
+                  .wall_clock = WallClockSeconds,
+                  .post = [this](auto task) { loop_.Post(std::move(task)); }},
+                 *this),
+      tls_(options.tls),
       open_(!options.closed) {
-  const int doors = threaded() ? options.shards : 1;
-  for (int i = 0; i < doors; ++i) {
+  for (std::size_t i = 0; i < DoorsOf(options); ++i) {
     doors_.push_back(std::make_unique<DoorThread>(
         threaded() ? nullptr : &loop_,
         DoorThread::Options{options.shard, options.stream}, entropy));
     entrance_->Add(doors_.back()->inbox());
   }
-  left_ = doors_.size() + 1;
-  loop_.Post([this] { started_ = loop_.now(); });
+  loop_.Post([this] { reception_.Begin(); });
 }
 
 AsioServer::~AsioServer() {
-  if (watched_ != nullptr) watched_->WatchCodes({});
   // Who has a connector left is refused, whichever thread it is on.
   entrance_->RaiseTo(Entrance::Phase::kEnding);
   if (thread_.joinable()) {
@@ -290,7 +197,6 @@ AsioServer::~AsioServer() {
     thread_.join();
   }
   for (const std::unique_ptr<DoorThread>& door : doors_) door->Join();
-  answers_->Shut();
 }
 
 void AsioServer::KeepIn(StateFile::Opened opened) {
@@ -311,14 +217,6 @@ void AsioServer::KeepIn(StateFile::Opened opened) {
   for (std::size_t i = 0; i < doors_.size(); ++i) {
     doors_[i]->KeepIn(*store_, std::move(by_door[i]));
   }
-}
-
-void AsioServer::WatchStore() {
-  watched_ = options_.access_store;
-  if (watched_ == nullptr) return;
-  watched_->WatchCodes([this, box = answers_](std::vector<Sha256> codes) {
-    box->Put([this, codes = std::move(codes)] { gate_.SetStoreCodes(codes); });
-  });
 }
 
 absl::Status AsioServer::Listen() {
@@ -344,7 +242,7 @@ absl::Status AsioServer::ListenOn(Port& port, std::uint16_t number) {
 
 void AsioServer::LogPort(const Port& port, const char* what) {
   Log(LogLevel::kInfo,
-      std::string("listening for ") + what + (live_.tls ? " over TLS" : "") +
+      std::string("listening for ") + what + (tls_ ? " over TLS" : "") +
           " on " + options_.address + " port " + std::to_string(port.port));
 }
 
@@ -363,24 +261,22 @@ Acceptor::Companion AsioServer::Count() {
   // Whoever was refused or put out has heard it, and may stay behind that as
   // long as he likes: a crowd of those must not keep others out. Those on other
   // threads make room a little ahead, since they need a moment.
-  const std::uint64_t most = live_.connections;
+  const std::uint64_t most = reception_.connections_max();
   const std::uint64_t open = sockets_->count();
   if (threaded() && open + DoorThread::kHandoversPerTurn > most) {
     for (const std::unique_ptr<DoorThread>& door : doors_) door->MakeRoom();
   }
-  if (open >= most && !loop_.internal().CutLeaver() && !front_.DropOldest()) {
-    return nullptr;
-  }
+  if (open >= most && !reception_.MakeRoom()) return nullptr;
   return std::make_shared<OpenSockets::Share>(sockets_);
 }
 
 void AsioServer::OnAccept(std::unique_ptr<stream::ByteStream> stream,
                           std::string_view address, NetTransport transport) {
-  if (live_.tls) {
+  if (tls_) {
     stream = stream::MakeTlsServerStream(loop_.internal(), std::move(stream),
-                                         live_.tls->context());
+                                         tls_->context());
   }
-  front_.OnAccept(std::move(stream), address, transport);
+  reception_.OnAccept(std::move(stream), address, transport);
 }
 
 void AsioServer::OnAcceptStatus(const absl::Status& status) {
@@ -396,118 +292,78 @@ void AsioServer::HandOver(Handover handover) {
   door.HandOver(std::move(handover));
 }
 
-HostFigures AsioServer::Figures(TimePoint now) {
-  const ServerFigures all = figures();
-  return {.rooms = all.rooms,
-          .players = all.players,
-          .uptime_s = static_cast<std::uint64_t>((now - started_) /
-                                                 std::chrono::seconds(1))};
-}
-
-void AsioServer::AskStore(const PassUse& use,
-                          std::function<void(PassAnswer)> answer) {
-  // The options saw to it that there is one.
-  PARLOR_CHECK(options_.access_store != nullptr);
-  options_.access_store->UsePass(
-      use, [box = answers_, answer = std::move(answer)](PassAnswer said) {
-        box->Put([answer, said] { answer(said); });
-      });
-}
-
-void AsioServer::OnReload(const ServerOptions& options) {
-  gate_.SetOptions(options.gate);
-  front_.SetOptions(ForFront(options));
-  live_ = Live(options);
-  // In the order of the calls; a crowd that was handed over before may still be
-  // at the door then.
+void AsioServer::SetOptions(const ShardOptions& options) {
   for (const std::unique_ptr<DoorThread>& door : doors_) {
-    door->SetOptions(options.shard);
+    door->SetOptions(options);
   }
 }
 
-void AsioServer::OnDrain() {
-  if (ending_) return;
-  if (gate_.draining()) return End(CloseReason::kRestart);
-  Log(LogLevel::kInfo,
-      "draining for " + std::to_string(live_.drain_ms) + " ms");
-  gate_.Drain();
-  drain_end_.SetAlarm(loop_.now() + live_.drain_ms * kMillisecond);
+void AsioServer::End(CloseReason reason, const std::function<void()>& ended) {
+  for (const std::unique_ptr<DoorThread>& door : doors_) {
+    door->End(reason, ended);
+  }
 }
 
-void AsioServer::End(CloseReason reason) {
-  if (std::exchange(ending_, true)) return;
-  Log(LogLevel::kInfo, "ending: " + std::string(Describe(reason).name));
+void AsioServer::StopAccepting() {
   entrance_->RaiseTo(Entrance::Phase::kEnding);
-  drain_end_.SetAlarm(kNever);
   web_.acceptor = nullptr;
   tcp_.acceptor = nullptr;
-  while (front_.DropOldest()) {
-  }
-  // Whom the front has handed over comes before this.
-  for (const std::unique_ptr<DoorThread>& door : doors_) {
-    door->End(reason, [this] { OnEnded(); });
-  }
-  end_watch_.Start(
-      loop_.now() + options_.stream.linger_ms * kMillisecond,
-      [this] { return loop_.internal().draining() == 0; },
-      [this] { OnEnded(); });
 }
 
 // --- Any thread
 
 void AsioServer::OnEnded() {
-  {
-    const std::lock_guard lock(ended_mutex_);
-    if (left_ > 1) {
-      --left_;
-      return;
-    }
-  }
-  // The last: nobody waits for it yet, and whoever logs may ask what it likes.
-  Log(LogLevel::kInfo, "ended");
   const std::lock_guard lock(ended_mutex_);
-  left_ = 0;
+  ended_ = true;
   ended_changed_.notify_all();
 }
 
 absl::Status AsioServer::Reload(const ServerOptions& options) {
   absl::Status status = CheckReload(options_, options);
   if (!status.ok()) return status;
-  loop_.Post([this, options] { OnReload(options); });
+  loop_.Post([this, options] {
+    tls_ = options.tls;
+    reception_.SetOptions(options);
+  });
   return status;
 }
 
 void AsioServer::Drain() {
   entrance_->RaiseTo(Entrance::Phase::kDraining);
-  loop_.Post([this] { OnDrain(); });
+  loop_.Post([this] { reception_.Drain(); });
 }
 
 void AsioServer::Stop(CloseReason reason) {
   entrance_->RaiseTo(Entrance::Phase::kEnding);
-  loop_.Post([this, reason] { End(reason); });
+  loop_.Post([this, reason] { reception_.Stop(reason); });
 }
 
 bool AsioServer::stopped() const {
   const std::lock_guard lock(ended_mutex_);
-  return left_ == 0;
+  return ended_;
 }
 
 bool AsioServer::WaitStopped(Duration timeout) {
   std::unique_lock lock(ended_mutex_);
   if (threaded()) {
-    ended_changed_.wait_for(lock, timeout, [this] { return left_ == 0; });
+    ended_changed_.wait_for(lock, timeout, [this] { return ended_; });
   }
-  return left_ == 0;
+  return ended_;
 }
 
-ServerFigures AsioServer::figures() const {
+ServerFigures AsioServer::DoorFigures() const {
   ServerFigures figures;
   for (const std::unique_ptr<DoorThread>& door : doors_) {
     figures.rooms += door->shard().rooms();
     figures.players += door->shard().players();
   }
+  return figures;
+}
+
+ServerFigures AsioServer::figures() const {
+  ServerFigures figures = DoorFigures();
   figures.connections = sockets_->count();
-  figures.unseated = front_.unseated();
+  figures.unseated = reception_.unseated();
   return figures;
 }
 
@@ -552,7 +408,6 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Create(
   }
   try {
     auto server = std::make_unique<AsioServer>(options, entropy, log);
-    server->WatchStore();
     if (absl::Status status = server->Listen(); !status.ok()) return status;
     // Of a host that has its ports: one that cannot start leaves the file to
     // the next that tries. Clients that connect meanwhile wait for the start.
