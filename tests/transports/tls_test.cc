@@ -762,25 +762,71 @@ TEST(TlsStream, ManyPiecesAreOneRecord) {
 }
 
 // Each key update asks for an answer. Who does not read the answers may not
-// make us keep them.
+// make us keep them. A host's updates, which are not counted otherwise.
 TEST(TlsStream, LosesAPeerThatMakesItTalkAndDoesNotListen) {
   TlsLink link(1, {1000});
-  const TlsClient client = LocalClient();
-  Watch(client);
-  link.Serve(LocalServer());
-  link.Connect(client);
+  const TlsServer server = LocalServer();
+  Watch(server);
+  link.Serve(server);
+  link.Connect(LocalClient());
   link.Run();
-  link.client.WantRead(false);
+  link.server.WantRead(false);
   int updates = 0;
-  while (link.server.ended() == IoStatus::kBlocked && updates < 10'000) {
+  while (link.client.ended() == IoStatus::kBlocked && updates < 10'000) {
     SSL_key_update(seen.ssl, SSL_KEY_UPDATE_REQUESTED);
-    link.client.Send(BytesOf("x"));
+    link.server.Send(BytesOf("x"));
     link.Run();
     ++updates;
   }
-  EXPECT_EQ(link.server.ended(), IoStatus::kLost);
+  EXPECT_EQ(link.client.ended(), IoStatus::kLost);
   // 128 KiB by records of 27 bytes.
   EXPECT_NEAR(updates, 128 * 1024 / 27, 200);
+}
+
+// Nobody above TLS hears of its key updates, so no rate counts them.
+TEST(TlsStream, LosesAClientThatChangesItsKeysWithoutEnd) {
+  for (const bool says_more : {true, false}) {
+    SCOPED_TRACE(says_more);
+    TlsLink link(1);
+    const TlsClient client = LocalClient();
+    Watch(client);
+    link.Serve(LocalServer());
+    link.Connect(client);
+    link.Run();
+    int updates = 0;
+    while (link.server.ended() == IoStatus::kBlocked && updates < 1'000) {
+      EXPECT_EQ(link.client.unsent(), 0u);
+      SSL_key_update(seen.ssl, SSL_KEY_UPDATE_NOT_REQUESTED);
+      if (says_more) {
+        link.client.Send(BytesOf("x"));
+      } else {
+        SSL_do_handshake(seen.ssl);
+      }
+      link.Run();
+      ++updates;
+    }
+    EXPECT_EQ(link.server.ended(), IoStatus::kLost);
+    // What arrived with the first that is too much is read.
+    EXPECT_EQ(updates, says_more ? 66 : 65);
+    EXPECT_EQ(link.server.received().size(), says_more ? 65u : 0u);
+  }
+}
+
+// A caller with little space takes little of what is below: so much it costs,
+// in records of one byte, that it reads them.
+TEST(TlsStream, ReadsBelowAboutWhatItIsAskedFor) {
+  constexpr std::size_t kRead = 2'048;
+  TlsLink link(1, {1'000'000});
+  link.Serve(LocalServer());
+  link.Connect(LocalClient());
+  link.Run();
+  link.server.WantRead(false);
+  for (int i = 0; i < 1'000; ++i) link.client.Send(BytesOf("x"));
+  std::vector<std::byte> space(kRead);
+  const stream::IoResult result = link.server.stream()->Read(space);
+  ASSERT_EQ(result.status, IoStatus::kOk);
+  EXPECT_GT(result.bytes, 0u);
+  EXPECT_LE(result.bytes, 2 * kRead / 23);  // a record of one is 23 bytes
 }
 
 }  // namespace

@@ -36,9 +36,17 @@ constexpr std::size_t kRecordBytes = 16 * 1024;
 constexpr std::size_t kWaitingBytesMax = 128 * 1024;
 
 // What one call may read of the stream below beyond what fits its caller's
-// buffer. Without an end to it, a peer that sends records without plaintext
-// (key updates) faster than we handle them would hold the loop in one call.
+// buffer: as much again, within these. Without an end to it, a peer that sends
+// records with little plaintext or none faster than we handle them would hold
+// the loop in one call, and a caller who reads little would not get little.
+constexpr std::size_t kOverheadBytesMin = 2 * 1024;
 constexpr std::size_t kOverheadBytesMax = 32 * 1024;
+
+// How often a client may change its keys (RFC 8446 section 4.6.3): each costs
+// as much as many messages, and no message rate counts it. Keys are good for
+// 2^24.5 records (section 5.5), so that this is more than the highest message
+// rate takes in the longest match: 10,000/s for 24 h.
+constexpr int kKeyUpdatesMax = 64;
 
 // Walks over what Write was given, a record at a time.
 class Records {
@@ -86,7 +94,10 @@ class TlsStream final : public ByteStream,
   TlsStream(StreamLoop& loop, std::unique_ptr<ByteStream> under,
             std::shared_ptr<const TlsContext> context);
 
-  void Accept() { SSL_set_accept_state(tls_.ssl.get()); }
+  void Accept() {
+    SSL_set_accept_state(tls_.ssl.get());
+    SSL_set_msg_callback(tls_.ssl.get(), OnTlsMessage);
+  }
   void Connect(const std::string& host);
 
   void SetEvents(ByteStream::Events* events) override;
@@ -117,6 +128,7 @@ class TlsStream final : public ByteStream,
     bool write_ended = false;  // EndWrite was called
     bool end_sent = false;     // our close_notify has been made
     bool write_lost = false;   // the stream below takes nothing any more
+    int key_updates = 0;       // that a client made
   };
 
   class Parked;
@@ -124,6 +136,11 @@ class TlsStream final : public ByteStream,
   TlsStream(StreamLoop& loop, std::unique_ptr<ByteStream> under, Tls tls);
 
   static Tls MakeTls(std::shared_ptr<const TlsContext> context);
+
+  // Of what OpenSSL reads and writes, `bytes` are a message of TLS's own.
+  static void OnTlsMessage(int written, int version, int type,
+                           const void* bytes, std::size_t size, SSL* ssl,
+                           void* unused);
 
   // OpenSSL reads and writes ciphertext through these, straight from and to the
   // stream below. `bio` carries the TlsStream.
@@ -265,7 +282,8 @@ IoResult TlsStream::Read(std::span<std::byte> into) {
 // Goes on over records as long as that needs no further look below, which for
 // the usual small message would be a call into the system for nothing.
 std::size_t TlsStream::Decrypt(std::span<std::byte> into) {
-  read_budget_ = into.size() + kOverheadBytesMax;
+  read_budget_ = into.size() +
+                 std::clamp(into.size(), kOverheadBytesMin, kOverheadBytesMax);
   std::size_t filled = 0;
   do {
     ERR_clear_error();
@@ -457,6 +475,16 @@ BIO_METHOD* TlsStream::Method() {
   return method;
 }
 
+void TlsStream::OnTlsMessage(int written, int /*version*/, int type,
+                             const void* bytes, std::size_t size, SSL* ssl,
+                             void* /*unused*/) {
+  if (written != 0 || type != SSL3_RT_HANDSHAKE || size == 0 ||
+      *static_cast<const unsigned char*>(bytes) != SSL3_MT_KEY_UPDATE) {
+    return;
+  }
+  ++static_cast<TlsStream*>(BIO_get_data(SSL_get_rbio(ssl)))->tls_.key_updates;
+}
+
 int TlsStream::BioWrite(BIO* bio, const char* bytes, std::size_t size,
                         std::size_t* written) {
   auto& self = *static_cast<TlsStream*>(BIO_get_data(bio));
@@ -469,6 +497,7 @@ int TlsStream::BioRead(BIO* bio, char* into, std::size_t size,
                        std::size_t* read) {
   auto& self = *static_cast<TlsStream*>(BIO_get_data(bio));
   BIO_clear_retry_flags(bio);
+  if (self.tls_.key_updates > kKeyUpdatesMax) return 0;  // which is a failure
   const auto space = std::as_writable_bytes(std::span(into, size))
                          .first(std::min(size, self.read_budget_));
   const IoResult result = space.empty() ? IoResult{} : self.under_->Read(space);
