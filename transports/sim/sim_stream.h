@@ -28,10 +28,12 @@ inline constexpr std::size_t kReceiveBytes = 128 * 1024;
 // Where a machine is reached by streams. Outlives the links' streams to it.
 class StreamPort {
  public:
-  using Accept = std::function<void(std::unique_ptr<stream::ByteStream>)>;
+  // `link`: that it came by.
+  using Accept = std::function<void(const Link& link,
+                                    std::unique_ptr<stream::ByteStream>)>;
 
   // Streams that arrive from here on are given to `accept`, in a turn of
-  // `loop`, on which they live.
+  // `loop`, on which they live. The machine is on.
   void Listen(VirtualLoop& loop, Accept accept);
   // Nobody listens: who comes is told so (a reset).
   void Shut();

@@ -302,6 +302,10 @@ class Endpoint {
   // Who answers the clients that come here. With none (null), as when no
   // process listens on a port, they are turned away: OnClose(1006).
   void SetListener(Listener* listener) { listener_ = listener; }
+  // The machine is off, until a listener is set: its connections, which are
+  // destroyed meanwhile, go without a word, and nothing that is sent to it gets
+  // an answer. Who sends to one of them later is told that it is lost.
+  void Unplug();
 
   // kPolled: runs the events of all that has arrived. Returns how many. No
   // event runs between two calls.
