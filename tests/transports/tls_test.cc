@@ -812,6 +812,27 @@ TEST(TlsStream, LosesAClientThatChangesItsKeysWithoutEnd) {
   }
 }
 
+// Who looks for the last time, at the end of somebody's time, finds what came.
+TEST(TlsStream, ARecordThatIsThereIsReadHoweverLittleOfIt) {
+  for (const int version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
+    for (const std::size_t read : {1, 100, 2'048, 40'000}) {
+      SCOPED_TRACE(testing::Message() << version << " " << read);
+      TlsLink link(1);
+      const TlsServer server = LocalServer();
+      Speak(server, version);
+      link.Serve(server);
+      link.Connect(LocalClient());
+      link.Run();
+      link.server.WantRead(false);
+      link.client.Send(std::vector<std::byte>(16 * 1024));
+      std::vector<std::byte> space(read);
+      const stream::IoResult result = link.server.stream()->Read(space);
+      EXPECT_EQ(result.status, IoStatus::kOk);
+      EXPECT_GT(result.bytes, 0u);
+    }
+  }
+}
+
 // A caller with little space takes little of what is below: so much it costs,
 // in records of one byte, that it reads them.
 TEST(TlsStream, ReadsBelowAboutWhatItIsAskedFor) {

@@ -36,11 +36,13 @@ constexpr std::size_t kRecordBytes = 16 * 1024;
 constexpr std::size_t kWaitingBytesMax = 128 * 1024;
 
 // What one call may read of the stream below beyond what fits its caller's
-// buffer: as much again, within these. Without an end to it, a peer that sends
-// records with little plaintext or none faster than we handle them would hold
-// the loop in one call, and a caller who reads little would not get little.
-constexpr std::size_t kOverheadBytesMin = 2 * 1024;
+// buffer. Without an end to it, a peer that sends records without plaintext
+// faster than we handle them would hold the loop in one call. More than the
+// longest record, so that one that is there is read. It is read in slices of
+// twice the buffer, of this at least, until there is plaintext: whoever reads
+// little has little to wait for, also of records with a byte in each.
 constexpr std::size_t kOverheadBytesMax = 32 * 1024;
+constexpr std::size_t kSliceBytesMin = 4 * 1024;
 
 // How often a client may change its keys (RFC 8446 section 4.6.3): each costs
 // as much as many messages, and no message rate counts it. Keys are good for
@@ -157,6 +159,7 @@ class TlsStream final : public ByteStream,
 
   bool TakeCiphertext(Bytes bytes);
   std::size_t Decrypt(std::span<std::byte> into);
+  std::size_t DecryptRecord(std::span<std::byte> into);
   void Flush();
   void Handshake();
   void Fail();
@@ -282,29 +285,43 @@ IoResult TlsStream::Read(std::span<std::byte> into) {
 // Goes on over records as long as that needs no further look below, which for
 // the usual small message would be a call into the system for nothing.
 std::size_t TlsStream::Decrypt(std::span<std::byte> into) {
-  read_budget_ = into.size() +
-                 std::clamp(into.size(), kOverheadBytesMin, kOverheadBytesMax);
+  const std::size_t slice = std::max(2 * into.size(), kSliceBytesMin);
+  std::size_t left = into.size() + kOverheadBytesMax;
   std::size_t filled = 0;
-  do {
-    ERR_clear_error();
-    std::size_t bytes = 0;
-    const int result = SSL_read_ex(tls_.ssl.get(), into.data() + filled,
-                                   into.size() - filled, &bytes);
-    if (result != 1) {
-      tls_.inside = false;
-      const int error = SSL_get_error(tls_.ssl.get(), result);
-      if (error == SSL_ERROR_ZERO_RETURN) {
-        tls_.peer_ended = true;
-        under_->WantRead(false);
-      } else if (error != SSL_ERROR_WANT_READ) {
-        Fail();
-      }
-      break;
+  bool more = true;
+  read_budget_ = 0;
+  while (more) {
+    if (filled == 0 && read_budget_ == 0) {
+      read_budget_ = std::min(slice, left);
+      left -= read_budget_;
     }
-    filled += bytes;
-    tls_.inside = SSL_has_pending(tls_.ssl.get()) == 1;
-  } while (tls_.inside && filled < into.size());
+    filled += DecryptRecord(into.subspan(filled));
+    more = filled > 0 ? tls_.inside && filled < into.size()
+                      : tls_.phase == Phase::kOpen && !tls_.peer_ended &&
+                            read_budget_ == 0 && left > 0;
+  }
   return filled;
+}
+
+// Of one record, as much as fits.
+std::size_t TlsStream::DecryptRecord(std::span<std::byte> into) {
+  ERR_clear_error();
+  std::size_t bytes = 0;
+  const int result =
+      SSL_read_ex(tls_.ssl.get(), into.data(), into.size(), &bytes);
+  if (result == 1) {
+    tls_.inside = SSL_has_pending(tls_.ssl.get()) == 1;
+    return bytes;
+  }
+  tls_.inside = false;
+  const int error = SSL_get_error(tls_.ssl.get(), result);
+  if (error == SSL_ERROR_ZERO_RETURN) {
+    tls_.peer_ended = true;
+    under_->WantRead(false);
+  } else if (error != SSL_ERROR_WANT_READ) {
+    Fail();
+  }
+  return 0;
 }
 
 IoResult TlsStream::Write(std::span<const Bytes> pieces) {
