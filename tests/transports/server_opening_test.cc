@@ -229,6 +229,27 @@ TEST_F(ServerOpeningTest, ASlowClientIsCutOff) {
   EXPECT_EQ(client.heard(), "");
 }
 
+// Its head came in time, in more pieces than one read takes.
+TEST_F(ServerOpeningTest, ALateLoopLetsInWhoAskedInTime) {
+  RawClient client(Knock(16));
+  server_loop_.StallUntil(executor_.now() +
+                          2 * options_.handshake_ms * kMillisecond);
+  RunFor(options_.handshake_ms - 1);
+  client.Say(kHead);
+  RunFor(options_.handshake_ms + 1);
+  EXPECT_THAT(log_, ElementsAre("knock /room/3?players=2",
+                                "connection /room/3?players=2", "done"));
+}
+
+TEST_F(ServerOpeningTest, ALateLoopCutsOffWhoDidNotAskInTime) {
+  RawClient client(Knock(16));
+  server_loop_.StallUntil(executor_.now() +
+                          2 * options_.handshake_ms * kMillisecond);
+  client.Say(kHead.substr(0, kHead.size() - 1));
+  RunFor(2 * options_.handshake_ms);
+  EXPECT_THAT(log_, ElementsAre("done"));
+}
+
 // Done is done, whenever its owner destroys it.
 TEST_F(ServerOpeningTest, NothingComesBehindDone) {
   destroy_when_done_ = false;

@@ -34,24 +34,28 @@ ServerOpening::~ServerOpening() {
 }
 
 // Time is up, by a loop that may not have been turned for a while: a request
-// that came in time is there to be read, and counts.
+// that came in time is there to be read, and counts. One read may not take all
+// of it; each takes a byte at least, and requests are bounded.
 void ServerOpening::OnAlarm() {
-  if (Receive()) CutOff();
+  for (;;) {
+    const Step step = Receive();
+    if (step == Step::kDecided) return;
+    if (step == Step::kNothing) return CutOff();
+  }
 }
 
-// Whether it is still to be decided; if not, this object may be gone.
-bool ServerOpening::Receive() {
+ServerOpening::Step ServerOpening::Receive() {
   const std::span<std::byte> buffer = loop().read_buffer();
   const IoResult result = parts_.stream->Read(buffer);
-  if (result.status == IoStatus::kBlocked) return true;
+  if (result.status == IoStatus::kBlocked) return Step::kNothing;
   if (result.status != IoStatus::kOk) {
     CutOff();  // a client that ends before it has asked is none
-    return false;
+    return Step::kDecided;
   }
   std::span<std::byte> input = buffer.first(result.bytes);
   switch (parts_.handshake->Feed(input)) {
     case ServerHandshake::Progress::kMore:
-      return true;
+      return Step::kTaken;
     case ServerHandshake::Progress::kFailed:
       Refuse({.status = parts_.handshake->failure()});
       break;
@@ -59,7 +63,7 @@ bool ServerOpening::Receive() {
       Decide(input);
       break;
   }
-  return false;
+  return Step::kDecided;
 }
 
 void ServerOpening::Decide(std::span<const std::byte> unread) {

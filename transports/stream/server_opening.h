@@ -5,6 +5,7 @@
 #define PARLOR_TRANSPORTS_STREAM_SERVER_OPENING_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -47,12 +48,18 @@ class ServerOpening final : private LoopMember, private ByteStream::Events {
   ~ServerOpening() override;
 
  private:
+  enum class Step : std::uint8_t {
+    kNothing,  // there is nothing to read now
+    kTaken,    // some, and it is not the whole request
+    kDecided,  // this object may be gone
+  };
+
   void OnReadable() override { Receive(); }
   void OnWritable() override {}  // never asked for
   void OnTurnEnd() override {}   // nor this
   void OnAlarm() override;
 
-  bool Receive();
+  Step Receive();
   // Each ends with OnDone: nothing of this object may be touched behind it.
   void Decide(std::span<const std::byte> unread);
   void Accept(std::string_view protocol, std::span<const std::byte> unread);
