@@ -58,11 +58,12 @@ struct ReplayLogWriter::State {
 };
 
 ReplayLogWriter::ReplayLogWriter(ReplaySink& sink, const ReplayHeader& header,
-                                 TimePoint start, const ReplayKept* kept)
+                                 TimePoint start,
+                                 const std::optional<ReplayKept>& kept)
     : state_(std::make_unique<State>(sink, header, start)) {
   PARLOR_CHECK(Check(header).ok());
   replay::AppendHeader(header, state_->out);
-  if (kept == nullptr) return;
+  if (!kept) return;
   PARLOR_CHECK(header.source == ReplaySource::kRoom);
   std::vector<std::byte> bytes;
   replay::AppendKept(header, *kept, bytes);

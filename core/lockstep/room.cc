@@ -12,6 +12,7 @@
 #include "parlor/byte_io.h"
 #include "parlor/check.h"
 #include "parlor/constant_time.h"
+#include "parlor/lockstep/replay_log.h"
 
 namespace parlor::lockstep {
 namespace {
@@ -29,6 +30,26 @@ SendResult SendTo(Connection& connection, const MessageBytes& bytes) {
 // The number of the first INPUT that is kept of a seat that said `inputs`.
 std::uint64_t OldestKept(std::uint64_t inputs) {
   return inputs > kReplayInputs ? inputs - kReplayInputs : 0;
+}
+
+// Who records is told of these.
+ReplayEvent Happened(ReplayKind kind, int seat = 0) {
+  ReplayEvent event;
+  event.kind = kind;
+  event.seat = seat;
+  return event;
+}
+
+ReplayEvent Left(int seat, ReplayCause cause) {
+  ReplayEvent event = Happened(ReplayKind::kLeave, seat);
+  event.cause = cause;
+  return event;
+}
+
+ReplayEvent With(ReplayEvent event, CloseReason reason) {
+  event.code = Describe(reason).code;
+  event.text = Describe(reason).text;
+  return event;
 }
 
 RoomOptions WithSeed(RoomOptions options, std::uint32_t seed) {
@@ -159,6 +180,7 @@ Outcome Room::Join(TimePoint now, Connection& connection) {
   connections_[seat] = &connection;
   seats_[seat].credit = options_.message_burst * kOneMessage;
   seats_[seat].credit_at = now;
+  Record(now, Happened(ReplayKind::kJoin, seat));
   if (Ready()) {
     Begin(now);
   } else {
@@ -175,9 +197,11 @@ bool Room::Ready() const {
 // The seats taken become 0..k-1, in seat order. Nobody may keep a number from
 // before this: a stale one would let a seat speak as another.
 void Room::Begin(TimePoint now) {
+  ReplayEvent begin = Happened(ReplayKind::kBegin);
   int taken = 0;
   for (int seat = 0; seat < players_; ++seat) {
     if (connections_[seat] == nullptr) continue;
+    begin.taken |= std::uint32_t{1} << seat;
     connections_[taken] = connections_[seat];
     // Nothing else of a seat is set before the start.
     seats_[taken].credit = seats_[seat].credit;
@@ -190,6 +214,9 @@ void Room::Begin(TimePoint now) {
   last_relayed_ = now;
   alarm_ = std::min(alarm_, now + Milliseconds(options_.idle_ms));
   DrawTokens();
+  begin.players = players_;
+  begin.mode = mode_;
+  Record(now, begin);
   TellKeeper(now);
   for (int seat = 0; seat < players_; ++seat) {
     SendTo(*connections_[seat], Encode(WelcomeFor(seat)));
@@ -229,6 +256,7 @@ Outcome Room::Resume(TimePoint now, Connection& connection,
   // what says who sits in the seat.
   Connection* const old = std::exchange(connections_[seat], &connection);
   seats_[seat].held = false;
+  Record(now, Happened(ReplayKind::kResume, seat));
   TellKeeper(now);
   if (old != nullptr) old->Close(CloseReason::kResumed);
 
@@ -270,7 +298,7 @@ void Room::OnMessage(TimePoint now, Connection& connection, MessageKind kind,
   if (seat < 0 || !TakeFromRate(now, seat)) return;
   if (kind != MessageKind::kBinary || bytes.size() != kMessageSize) {
     ++counters_.kicked_size;
-    Leave(now, seat, CloseReason::kMessageSize);
+    PutOut(now, seat, CloseReason::kMessageSize);
     return;
   }
   if (phase_ == Phase::kLobby) {
@@ -299,7 +327,7 @@ bool Room::TakeFromRate(TimePoint now, int seat) {
   state.credit_at = now;
   if (state.credit < kOneMessage) {
     ++counters_.kicked_rate;
-    Leave(now, seat, CloseReason::kMessageRate);
+    PutOut(now, seat, CloseReason::kMessageRate);
     return false;
   }
   state.credit -= kOneMessage;
@@ -313,6 +341,10 @@ void Room::OnLobbyMessage(TimePoint now, int seat, const Message& message) {
   }
   start_at_ = std::max<int>(message.players, 1);
   mode_ = message.mode;
+  ReplayEvent start = Happened(ReplayKind::kStart);
+  start.players = message.players;
+  start.mode = message.mode;
+  Record(now, start);
   if (Ready()) Begin(now);
 }
 
@@ -338,6 +370,9 @@ void Room::OnMatchMessage(TimePoint now, int seat, MessageBytes bytes) {
   }
   last_relayed_ = now;
   ++counters_.relayed;
+  if (recorder_ != nullptr) [[unlikely]] {
+    recorder_->OnRelay(now, bytes);
+  }
   for (int other = 0; other < players_; ++other) {
     Connection* const to = connections_[other];
     if (to == nullptr || other == seat) continue;
@@ -353,25 +388,45 @@ void Room::OnClose(TimePoint now, Connection& connection, CloseCode code) {
   if (seat < 0) return;
   // Before the start there is no token to come back with.
   if (IsDrop(code) && phase_ == Phase::kPlaying && options_.hold_ms > 0) {
-    Drop(now, seat);
+    Drop(now, seat, code);
   } else {
-    Leave(now, seat);
+    Leave(now, seat, code);
   }
 }
 
-void Room::Drop(TimePoint now, int seat) {
+void Room::Drop(TimePoint now, int seat, CloseCode code) {
   connections_[seat] = nullptr;
   Seat& state = seats_[seat];
   state.held = true;
   state.ever_away = true;
   state.hold_end = now + Milliseconds(options_.hold_ms);
   alarm_ = std::min(alarm_, state.hold_end);
+  ReplayEvent drop = Happened(ReplayKind::kDrop, seat);
+  drop.code = code;
+  Record(now, drop);
   TellKeeper(now);
   TellOthers(seat, About(Kind::kAway, seat));
 }
 
-void Room::Leave(TimePoint now, int seat, std::optional<CloseReason> reason) {
+void Room::Leave(TimePoint now, int seat, CloseCode code) {
+  ReplayEvent left = Left(seat, ReplayCause::kClosed);
+  left.code = code;
+  Record(now, left);
+  connections_[seat] = nullptr;
+  Vacate(now, seat);
+  TellLeft(seat);
+}
+
+void Room::PutOut(TimePoint now, int seat, CloseReason reason) {
+  Record(now, With(Left(seat, ReplayCause::kPutOut), reason));
   Connection* const old = std::exchange(connections_[seat], nullptr);
+  Vacate(now, seat);
+  if (old != nullptr) old->Close(reason);
+  TellLeft(seat);
+}
+
+// Nobody is in the seat any more, and nobody has been told.
+void Room::Vacate(TimePoint now, int seat) {
   if (phase_ == Phase::kPlaying) {
     seats_[seat].Leave();
   } else if (seat == 0) {
@@ -379,9 +434,11 @@ void Room::Leave(TimePoint now, int seat, std::optional<CloseReason> reason) {
     start_at_ = 0;
     mode_ = 0;
   }
-  EndIfEmpty();
+  EndIfEmpty(now);
   TellKeeper(now);
-  if (old != nullptr && reason) old->Close(*reason);
+}
+
+void Room::TellLeft(int seat) const {
   if (phase_ == Phase::kLobby) {
     TellLobby();
   } else {
@@ -389,8 +446,9 @@ void Room::Leave(TimePoint now, int seat, std::optional<CloseReason> reason) {
   }
 }
 
-void Room::EndIfEmpty() {
+void Room::EndIfEmpty(TimePoint now) {
   if (seated() + held() > 0) return;
+  Record(now, Happened(ReplayKind::kEnd));
   phase_ = Phase::kEnded;
   alarm_ = kNever;
 }
@@ -399,11 +457,14 @@ void Room::Kick(TimePoint now, int seat, CloseReason reason) {
   Advance(now);
   if (seat < 0 || seat >= players_) return;
   if (connections_[seat] != nullptr || seats_[seat].held) {
-    Leave(now, seat, reason);
+    PutOut(now, seat, reason);
   }
 }
 
-void Room::End(CloseReason reason) {
+void Room::End(TimePoint now, CloseReason reason) {
+  if (phase_ != Phase::kEnded) {
+    Record(now, With(Happened(ReplayKind::kEnd), reason));
+  }
   for (int seat = 0; seat < players_; ++seat) {
     if (connections_[seat] != nullptr) connections_[seat]->Close(reason);
     connections_[seat] = nullptr;
@@ -422,7 +483,7 @@ void Room::OnAlarm(TimePoint now) {
     alarm_ = next.at;
     if (next.at > now) return;
     if (next.seat < 0) {
-      End(next.reason);
+      End(next.at, next.reason);
     } else {
       EndHolds(next.at);
     }
@@ -437,8 +498,9 @@ void Room::EndHolds(TimePoint at) {
     if (!seats_[seat].held || seats_[seat].hold_end != at) continue;
     seats_[seat].Leave();
     ended.set(static_cast<std::size_t>(seat));
+    Record(at, Left(seat, ReplayCause::kHoldOver));
   }
-  EndIfEmpty();
+  EndIfEmpty(at);
   TellKeeper(at);
   for (int seat = 0; seat < players_; ++seat) {
     if (ended.test(static_cast<std::size_t>(seat))) {
@@ -468,7 +530,11 @@ Room::Deadline Room::NextDeadline() const {
   return next;
 }
 
-// --- Being kept
+// --- Being recorded, being kept
+
+void Room::Record(TimePoint now, const ReplayEvent& event) const {
+  if (recorder_ != nullptr) recorder_->OnEvent(now, event);
+}
 
 void Room::TellKeeper(TimePoint now) const {
   if (keeper_ != nullptr && phase_ == Phase::kPlaying) {

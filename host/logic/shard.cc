@@ -334,7 +334,7 @@ void Shard::EndAll(TimePoint now, CloseReason reason) {
     if (keep && entry->room.phase() == lockstep::Room::Phase::kPlaying) {
       Keep(now, *entry);
     }
-    entry->room.End(reason);
+    entry->room.End(now, reason);
     Remove(*entry, keep);
   });
   sessions_.ForEach([&](ConnectionId, std::unique_ptr<Session>& session) {

@@ -441,7 +441,7 @@ class RoomDuel {
 
   void End() {
     Note("end");
-    room_->End(CloseReason::kRestart);
+    room_->End(now_, CloseReason::kRestart);
     model_.End(1012, "restart");
     Compare(false);
   }

@@ -903,11 +903,11 @@ TEST(RoomCountersTest, EachReasonOnce) {
 TEST(RoomEndTest, ClosesEveryoneOnce) {
   StartedRoom script({.players = 3});
   script.Do("lose c 1006");
-  script.room().End(CloseReason::kRestart);
+  script.room().End(script.now(), CloseReason::kRestart);
   EXPECT_EQ(script.Told(), "a closed 1012 restart; b closed 1012 restart");
   EXPECT_EQ(script.Do("look"), "ended 3 seats 0 seated 0 held");
   EXPECT_EQ(script.room().next_alarm(), kNever);
-  script.room().End(CloseReason::kNormal);
+  script.room().End(script.now(), CloseReason::kNormal);
   EXPECT_EQ(script.Do("alarm"), "");
   EXPECT_EQ(script.Do("resume d c"), "d closed 4002 seat gone");
 }

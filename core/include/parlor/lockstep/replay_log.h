@@ -174,7 +174,7 @@ class ReplayLogWriter {
   // `start` is the recording's time 0. `header` is valid; see Check. `kept`:
   // the match goes on from there, and is in it from the start.
   ReplayLogWriter(ReplaySink& sink, const ReplayHeader& header, TimePoint start,
-                  const ReplayKept* kept = nullptr);
+                  const std::optional<ReplayKept>& kept = std::nullopt);
   ReplayLogWriter(const ReplayLogWriter&) = delete;
   ReplayLogWriter& operator=(const ReplayLogWriter&) = delete;
   ~ReplayLogWriter();

@@ -71,6 +71,22 @@ struct RoomCounters {
 };
 
 class Room;
+struct ReplayEvent;
+
+// Who writes down what happens in a room is told of it as it happens, before
+// anybody else. It may not call what changes the room.
+class RoomRecorder {
+ public:
+  // `message` is relayed: an INPUT or HASH, with its seat in it.
+  virtual void OnRelay(TimePoint now, const MessageBytes& message) = 0;
+  // Anything else that a room's replay log has (replay_log.h; `at` is not set):
+  // from the first join to the kEnd, after which nothing comes. What is in
+  // `event` lives for ever.
+  virtual void OnEvent(TimePoint now, const ReplayEvent& event) = 0;
+
+ protected:
+  ~RoomRecorder() = default;
+};
 
 // Who keeps a room for another process is told of its seats before anybody
 // else: what a player was told then holds, whatever becomes of this process.
@@ -132,7 +148,7 @@ class Room {
   void Kick(TimePoint now, int seat, CloseReason reason);
 
   // Closes every connection with `reason` and ends the room.
-  void End(CloseReason reason);
+  void End(TimePoint now, CloseReason reason);
 
   // Acts on every deadline at or before `now`. Call it when next_alarm() has
   // come; calling it early or late is harmless. Deadlines are acted on in the
@@ -143,6 +159,10 @@ class Room {
 
   // Who is told of the seats, and outlives the room; nobody when null.
   void SetKeeper(RoomKeeper* keeper) { keeper_ = keeper; }
+
+  // Who writes down what happens from here on, and outlives the room; nobody
+  // when null. room_log.h has one.
+  void SetRecorder(RoomRecorder* recorder) { recorder_ = recorder; }
 
   // What this match needs to go on elsewhere, for ParseRoomState; only while it
   // plays. Replaces what `out` holds, and allocates nothing where that has
@@ -171,6 +191,8 @@ class Room {
   int held() const;                               // dropped seats that are held
   int SeatOf(const Connection& connection) const;  // -1 when it has none
   const RoomCounters& counters() const { return counters_; }
+  std::uint32_t seed() const { return seed_; }
+  const RoomOptions& options() const { return options_; }
 
   // What the room holds in memory, connections excluded.
   std::size_t memory_bytes() const;
@@ -201,12 +223,16 @@ class Room {
   int SeatOfToken(std::uint32_t token) const;
   void TellState(Connection& connection, int seat) const;
 
-  void Drop(TimePoint now, int seat);
-  // With a reason, the seat is put out: its connection, if any, is closed.
-  void Leave(TimePoint now, int seat,
-             std::optional<CloseReason> reason = std::nullopt);
+  void Drop(TimePoint now, int seat, CloseCode code);
+  // Its connection has closed, with `code`.
+  void Leave(TimePoint now, int seat, CloseCode code);
+  // Its connection, if any, is closed with `reason`.
+  void PutOut(TimePoint now, int seat, CloseReason reason);
+  void Vacate(TimePoint now, int seat);
+  void TellLeft(int seat) const;
   void EndHolds(TimePoint at);
-  void EndIfEmpty();
+  void EndIfEmpty(TimePoint now);
+  void Record(TimePoint now, const ReplayEvent& event) const;
   void TellKeeper(TimePoint now) const;
 
   Message About(Kind kind, int seat) const;
@@ -234,6 +260,7 @@ class Room {
   int start_at_ = 0;              // a pending START's count; 0: none is pending
   std::uint8_t mode_ = 0;
   RoomKeeper* keeper_ = nullptr;
+  RoomRecorder* recorder_ = nullptr;
 };
 
 }  // namespace parlor::lockstep
