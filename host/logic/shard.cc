@@ -14,6 +14,8 @@
 #include "logic/minute_rates.h"
 #include "logic/room_alarms.h"
 #include "parlor/check.h"
+#include "parlor/host/room_records.h"
+#include "parlor/lockstep/room_log.h"
 #include "parlor/lockstep/room_state.h"
 
 namespace parlor::host {
@@ -47,6 +49,14 @@ struct Shard::Entry final : lockstep::RoomKeeper {
         keep(room_number),
         room(std::forward<RoomArguments>(arguments)...) {}
 
+  void Record(TimePoint now, RoomRecords::Recording to,
+              const lockstep::RoomState* state) {
+    if (to.sink == nullptr) return;
+    sink = std::move(to.sink);
+    log.emplace(*sink, now, room, to.label, state);
+    room.SetRecorder(&*log);
+  }
+
   void OnSeats(TimePoint now, const lockstep::Room& /*room*/) override {
     shard.Keep(now, *this);
   }
@@ -59,6 +69,8 @@ struct Shard::Entry final : lockstep::RoomKeeper {
   RoomAlarms::Alarm keep;          // in keeping_, while it has relayed anew
   bool kept = false;               // the store has it
   std::uint64_t kept_relayed = 0;  // how much it had relayed then
+  std::unique_ptr<lockstep::ReplaySink> sink;  // null: it is not recorded
+  std::optional<lockstep::RoomLog> log;
   lockstep::Room room;
 };
 
@@ -178,7 +190,8 @@ ConnectionId Shard::Attach(TimePoint now,
     return id;
   }
   if (entry == nullptr) {
-    entry = &Open(std::make_unique<Entry>(*this, hello.room, now, hello.players,
+    entry = &Open(now,
+                  std::make_unique<Entry>(*this, hello.room, now, hello.players,
                                           options_.room, entropy_));
   }
   session.Begin(id, entry->id);
@@ -192,11 +205,15 @@ ConnectionId Shard::Attach(TimePoint now,
   return id;
 }
 
-Shard::Entry& Shard::Open(std::unique_ptr<Entry> owned) {
+Shard::Entry& Shard::Open(TimePoint now, std::unique_ptr<Entry> owned,
+                          const lockstep::RoomState* kept) {
   Entry& entry = *owned;
   entry.id = rooms_.Insert(std::move(owned));
   by_number_.emplace(entry.number, &entry);
   if (keeping_) entry.room.SetKeeper(&entry);
+  if (records_ != nullptr) {
+    entry.Record(now, records_->Open(entry.number), kept);
+  }
   rooms_open_.store(rooms_.size(), std::memory_order_relaxed);
   return entry;
 }
@@ -269,7 +286,12 @@ TimePoint Shard::next_alarm() const {
                   std::max(keeping_->due.next(), keeping_->not_before));
 }
 
-// --- Keeping
+// --- Recording, keeping
+
+void Shard::SetRecords(RoomRecords* records) {
+  PARLOR_CHECK(rooms() == 0);
+  records_ = records;
+}
 
 void Shard::SetStore(RoomStore* store) {
   PARLOR_CHECK(rooms() == 0);
@@ -285,8 +307,10 @@ bool Shard::Restore(TimePoint now, std::uint32_t number,
   if (number >= options_.rooms || state.opened_for > options_.seats) {
     return false;
   }
-  Entry& entry = Open(std::make_unique<Entry>(*this, number, now, state,
-                                              options_.room, entropy_));
+  Entry& entry = Open(now,
+                      std::make_unique<Entry>(*this, number, now, state,
+                                              options_.room, entropy_),
+                      &state);
   entry.kept = keeping_ != nullptr;
   Settle(now, entry);
   return true;

@@ -41,6 +41,9 @@ class RoomLog final : public RoomRecorder, private ReplaySink {
   // written down.
   RoomLog(ReplaySink& sink, TimePoint now, const Room& room,
           const RoomLabel& label, const RoomState* kept = nullptr);
+  ~RoomLog() { Flush(); }
+  RoomLog(const RoomLog&) = delete;
+  RoomLog& operator=(const RoomLog&) = delete;
 
   // What was recorded is with the sink: of a match, once its seats change, and
   // every second while messages are relayed.

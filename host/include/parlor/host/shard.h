@@ -29,6 +29,7 @@ namespace parlor::host {
 
 class MinuteRates;
 class RoomAlarms;
+class RoomRecords;
 
 struct ShardOptions {
   lockstep::RoomOptions room;
@@ -74,6 +75,10 @@ class Shard {
     return 4 + static_cast<std::size_t>(options_.rooms) / 250;
   }
   void SetStore(RoomStore* store);
+
+  // From here on rooms are recorded there, which outlives the shard; nowhere
+  // when null. Before any room is open.
+  void SetRecords(RoomRecords* records);
 
   // Takes back a match that another shard kept under `number`: its players have
   // their holds from `now` on to resume. Before anybody is attached, once a
@@ -129,7 +134,8 @@ class Shard {
   struct Entry;
   struct Keeping;
 
-  Entry& Open(std::unique_ptr<Entry> owned);
+  Entry& Open(TimePoint now, std::unique_ptr<Entry> owned,
+              const lockstep::RoomState* kept = nullptr);
   void Remove(Entry& entry, bool keep);
   void Settle(TimePoint now, Entry& entry);
   void CountSeats(Entry& entry, int seated);
@@ -150,6 +156,7 @@ class Shard {
   std::unique_ptr<MinuteRates> joins_;
   std::unique_ptr<RoomAlarms> alarms_;  // when each room wants OnAlarm
   std::unique_ptr<Keeping> keeping_;    // null: there is no store
+  RoomRecords* records_ = nullptr;
   std::function<void(TimePoint)> alarm_hook_;
   // For whoever asks from another thread; written on ours alone.
   std::atomic<std::size_t> rooms_open_ = 0;
