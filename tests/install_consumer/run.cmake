@@ -64,7 +64,8 @@ function(expect_headers folder)
 endfunction()
 set(logic_headers access_store.h address.h local_connector.h os_entropy.h
   room_store.h shard.h)
-expect_headers(${WORK}/prefix/include/parlor/transports memory_pipe.h)
+expect_headers(${WORK}/prefix/include/parlor/transports memory_pipe.h
+  stream_options.h)
 expect_headers(${WORK}/prefix/include/parlor/host ${logic_headers})
 
 file(GLOB_RECURSE exports ${WORK}/prefix/*/parlor-targets*.cmake)

@@ -15,7 +15,6 @@
 #ifndef PARLOR_SIM_NETWORK_H_
 #define PARLOR_SIM_NETWORK_H_
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -68,7 +67,8 @@ struct Conditions {
 };
 
 // InvalidArgument names the field below `path`, its value and the range: times
-// are 0..60 s, ppm 0..1,000,000, and a limit is 0 or at least 1,000 bytes/s.
+// are 0..60 s, ppm 0..1,000,000, a limit is 0 or at least 1,000 bytes/s, and
+// its queue 0..1 GiB.
 absl::Status ValidateConditions(const Conditions& conditions,
                                 std::string_view path);
 
@@ -141,6 +141,8 @@ enum class Direction : std::uint8_t { kUp, kDown };
 
 class Link;
 class Endpoint;
+struct LinkState;      // transports/sim/link_path.h
+struct EndpointState;  // transports/sim/endpoint.h
 
 // What happens on a link, for a trace.
 struct NetworkEvent {
@@ -227,7 +229,7 @@ class Link {
 
   Network& network() const { return network_; }
   const std::string& name() const { return name_; }
-  const Conditions& conditions() const { return conditions_; }
+  const Conditions& conditions() const;
   // For what is sent from here on.
   void SetConditions(const Conditions& conditions);
 
@@ -237,25 +239,19 @@ class Link {
   void Cut();
   void Cut(Direction direction);  // half-open
   void Heal();                    // both
-  bool is_cut(Direction direction) const {
-    return cut_[static_cast<std::size_t>(direction)];
-  }
+  bool is_cut(Direction direction) const;
 
   // Every connection on it is lost, at both ends, now.
   void Reset();
 
  private:
-  friend class MessageEnd;
-  friend class StreamPath;
-
-  struct Path;
+  friend class Wire;
+  friend class SimStream;
+  void Note(NetworkEvent::What what, Direction direction);
 
   Network& network_;
   const std::string name_;
-  Conditions conditions_;
-  std::array<bool, 2> cut_{};
-  Random random_;
-  std::array<std::unique_ptr<Path>, 2> paths_;
+  std::unique_ptr<LinkState> state_;
 };
 
 // A client at the door of an endpoint, at the level of messages. Destroyed
@@ -301,7 +297,7 @@ class Endpoint {
 
   // Who answers the clients that come here. With none (null), as when no
   // process listens on a port, they are turned away: OnClose(1006).
-  void SetListener(Listener* listener) { listener_ = listener; }
+  void SetListener(Listener* listener);
   // The machine is off, until a listener is set: its connections, which are
   // destroyed meanwhile, go without a word, and nothing that is sent to it gets
   // an answer. Who sends to one of them later is told that it is lost.
@@ -317,21 +313,18 @@ class Endpoint {
   // waits. What it has sent goes on.
   void StallUntil(TimePoint until);
 
-  // Opens a connection to `to` by `link`, this the client's end (up) or, with
-  // kDown, the host's. As Connector::Connect: OnOpen follows a round trip
-  // later, or OnClose(1006), with the refusal if there was one.
+  // Opens a connection to `to` by `link`, this its first end. As
+  // Connector::Connect: OnOpen follows a round trip later, or OnClose(1006),
+  // with the refusal if there was one.
   std::unique_ptr<Connection> Connect(Link& link, Endpoint& to,
                                       const Hello& hello,
                                       ConnectionHandler* handler);
 
  private:
-  friend class MessageEnd;
-  struct Impl;
+  friend class Wire;
 
-  Network& network_;
   const std::string name_;
-  Listener* listener_ = nullptr;
-  std::unique_ptr<Impl> impl_;
+  std::unique_ptr<EndpointState> state_;
 };
 
 }  // namespace parlor::sim
