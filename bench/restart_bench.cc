@@ -15,6 +15,7 @@
 
 #include "parlor/check.h"
 #include "parlor/host/os_entropy.h"
+#include "parlor/host/room_store.h"
 #include "parlor/host/shard.h"
 #include "parlor/limits.h"
 #include "parlor/lockstep/wire.h"
@@ -66,7 +67,7 @@ void BM_TakeBack(benchmark::State& state) {
     PARLOR_CHECK(opened.ok());
     host::Shard shard({}, entropy);
     shard.SetStore(opened->file.get());
-    for (const StateFile::KeptRoom& room : opened->rooms) {
+    for (const KeptRoom& room : opened->rooms) {
       PARLOR_CHECK(shard.Restore(TimePoint{}, room.number, room.state));
     }
     PARLOR_CHECK(shard.rooms() == RestartCrowd::kRooms);

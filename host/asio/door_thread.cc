@@ -18,7 +18,6 @@
 #include "parlor/host/room_store.h"
 #include "parlor/host/shard.h"
 #include "parlor/transports/net_loop.h"
-#include "storage/state_file.h"
 
 namespace parlor::host {
 
@@ -37,13 +36,12 @@ DoorThread::~DoorThread() {
   inbox_->Shut();
 }
 
-void DoorThread::KeepIn(RoomStore& store,
-                        std::vector<StateFile::KeptRoom> rooms) {
+void DoorThread::KeepIn(RoomStore& store, std::vector<KeptRoom> rooms) {
   door_.shard().SetStore(&store);
   // The loop has no time before its first turn, and nobody is handed over
   // before this.
   loop_.Post([this, rooms = std::move(rooms)] {
-    for (const StateFile::KeptRoom& room : rooms) {
+    for (const KeptRoom& room : rooms) {
       PARLOR_CHECK(door_.shard().Restore(loop_.now(), room.number, room.state));
     }
   });

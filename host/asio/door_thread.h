@@ -23,7 +23,6 @@
 #include "parlor/host/shard.h"
 #include "parlor/transports/net_loop.h"
 #include "parlor/transports/stream_options.h"
-#include "storage/state_file.h"
 
 namespace parlor::host {
 
@@ -47,7 +46,7 @@ class DoorThread {
 
   // Before Start. Matches are kept in `store`, which outlives it; `rooms`,
   // which are among the shard's, go on in the first turn of the loop.
-  void KeepIn(RoomStore& store, std::vector<StateFile::KeptRoom> rooms);
+  void KeepIn(RoomStore& store, std::vector<KeptRoom> rooms);
 
   // Throws std::system_error when the system has no thread for it.
   void Start();

@@ -202,8 +202,8 @@ AsioServer::~AsioServer() {
 void AsioServer::KeepIn(StateFile::Opened opened) {
   store_ = std::move(opened.file);
   std::int64_t seats = 0;
-  std::vector<std::vector<StateFile::KeptRoom>> by_door(doors_.size());
-  for (StateFile::KeptRoom& room : opened.rooms) {
+  std::vector<std::vector<KeptRoom>> by_door(doors_.size());
+  for (KeptRoom& room : opened.rooms) {
     seats += std::ranges::count_if(
         room.state.seats,
         [](const lockstep::SeatState& seat) { return seat.token != 0; });

@@ -30,7 +30,6 @@
 #include "absl/status/statusor.h"
 #include "parlor/host/room_store.h"
 #include "parlor/host/server.h"
-#include "parlor/lockstep/room_state.h"
 #include "storage/file_descriptor.h"
 #include "storage/state_layout.h"
 
@@ -38,10 +37,6 @@ namespace parlor::host {
 
 class StateFile final : public RoomStore {
  public:
-  struct KeptRoom {
-    std::uint32_t number = 0;
-    lockstep::RoomState state;
-  };
   struct Opened {
     std::unique_ptr<StateFile> file;
     std::vector<KeptRoom> rooms;  // by number

@@ -16,6 +16,7 @@
 
 #include "parlor/byte_io.h"
 #include "parlor/check.h"
+#include "parlor/host/room_store.h"
 #include "parlor/host/server.h"
 #include "parlor/lockstep/room_state.h"
 #include "storage/state_file.h"
@@ -42,7 +43,7 @@ std::vector<Kept> OpenAndClose(const std::string& path, bool* logged) {
       [logged](host::LogLevel, std::string_view) { *logged = true; });
   PARLOR_CHECK(opened.ok());
   std::vector<Kept> kept;
-  for (const StateFile::KeptRoom& room : opened->rooms) {
+  for (const KeptRoom& room : opened->rooms) {
     PARLOR_CHECK(room.number < kRooms && room.state.opened_for <= kSeats);
     kept.push_back({room.number, test::BytesOf(room.state)});
   }

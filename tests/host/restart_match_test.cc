@@ -145,12 +145,13 @@ class RestartedMatch {
   void CountBehind() {
     std::vector<std::byte> now;
     world_.room()->Save(world_.now(), now);
-    const auto kept = world_.store().State(kRoom);
+    const auto kept = world_.store().Find(kRoom);
     const auto state = lockstep::ParseRoomState(now);
     ASSERT_TRUE(state.ok());
-    for (std::size_t seat = 0; seat < kept.seats.size(); ++seat) {
+    ASSERT_TRUE(kept);
+    for (std::size_t seat = 0; seat < kept->seats.size(); ++seat) {
       const std::int64_t lacks =
-          state->seats[seat].last_input - kept.seats[seat].last_input;
+          state->seats[seat].last_input - kept->seats[seat].last_input;
       if (lacks > 2 * options_.peer.delay + 2) {
         ++reached_.behind;
         return;

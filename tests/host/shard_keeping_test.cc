@@ -12,7 +12,7 @@
 #include "parlor/lockstep/room_state.h"
 #include "parlor/lockstep/wire.h"
 #include "shard_fixture.h"
-#include "support/memory_room_store.h"
+#include "support/counting_room_store.h"
 
 namespace parlor::host {
 namespace {
@@ -39,8 +39,8 @@ class ShardKeepingTest : public ShardTest {
   // Another process, with what this one's store has.
   void MakeAgain(const ShardOptions& options = {}) {
     Make(options);
-    for (const auto& [number, state] : store_.kept) {
-      EXPECT_TRUE(shard_->Restore(now_, number, store_.State(number)));
+    for (const KeptRoom& room : store_.kept.rooms()) {
+      EXPECT_TRUE(shard_->Restore(now_, room.number, room.state));
     }
   }
   void Say(Client& client, const Message& message) {
@@ -52,7 +52,7 @@ class ShardKeepingTest : public ShardTest {
     return lockstep::TokenText(client.Last(Kind::kWelcome)->value);
   }
 
-  test::MemoryRoomStore store_;
+  test::CountingRoomStore store_;
 };
 
 TEST_F(ShardKeepingTest, KeepsAMatchWhenItsSeatsChange) {
@@ -213,7 +213,7 @@ TEST_F(ShardKeepingTest, ForgetsAllThatEndOtherwiseThanToBeginAgain) {
   auto a = Join(0, 1);
   auto waiting = Join(1, 2);
   shard_->EndAll(now_, CloseReason::kHostLeft);
-  EXPECT_TRUE(store_.kept.empty());
+  EXPECT_EQ(store_.kept.size(), 0u);
   EXPECT_EQ(store_.forgets, 1);
 }
 
@@ -278,7 +278,7 @@ TEST_F(ShardKeepingTest, ARestoredRoomEndsWhenNobodyReturns) {
   Pass(milliseconds(1));
   EXPECT_EQ(shard_->rooms(), 0u);
   EXPECT_EQ(shard_->next_alarm(), kNever);
-  EXPECT_TRUE(store_.kept.empty());
+  EXPECT_EQ(store_.kept.size(), 0u);
 }
 
 TEST_F(ShardKeepingTest, ARoomThatIsTooOldEndsAtOnce) {
@@ -293,7 +293,7 @@ TEST_F(ShardKeepingTest, ARoomThatIsTooOldEndsAtOnce) {
   EXPECT_EQ(shard_->next_alarm(), now_);
   Settle();
   EXPECT_EQ(shard_->rooms(), 0u);
-  EXPECT_TRUE(store_.kept.empty());
+  EXPECT_EQ(store_.kept.size(), 0u);
 }
 
 TEST_F(ShardKeepingTest, TakesBackOnlyWhatItRuns) {

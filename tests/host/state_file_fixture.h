@@ -16,6 +16,7 @@
 
 #include "absl/status/statusor.h"
 #include "parlor/byte_io.h"
+#include "parlor/host/room_store.h"
 #include "parlor/host/server.h"
 #include "storage/state_file.h"
 #include "support/room_states.h"
@@ -46,7 +47,7 @@ class StateFileFixture : public testing::Test {
     std::map<std::uint32_t, Bytes> kept;
     if (!opened.ok()) return kept;
     file = std::move(opened->file);
-    for (const host::StateFile::KeptRoom& room : opened->rooms) {
+    for (const host::KeptRoom& room : opened->rooms) {
       EXPECT_TRUE(kept.emplace(room.number, BytesOf(room.state)).second);
     }
     return kept;

@@ -19,12 +19,13 @@
 #include "parlor/entropy.h"
 #include "parlor/executor.h"
 #include "parlor/host/local_connector.h"
+#include "parlor/host/memory_room_store.h"
+#include "parlor/host/room_store.h"
 #include "parlor/host/shard.h"
 #include "parlor/lockstep/peer.h"
 #include "parlor/lockstep/room.h"
 #include "parlor/transports/memory_pipe.h"
 #include "support/lockstep_world.h"
-#include "support/memory_room_store.h"
 
 namespace parlor::test {
 
@@ -120,9 +121,8 @@ class RestartWorld {
   void Start() {
     process_ = std::make_unique<Process>(options_, ++starts_);
     process_->shard.SetStore(&store_);
-    for (const auto& [number, state] : store_.kept) {
-      PARLOR_CHECK(
-          process_->shard.Restore(now(), number, store_.State(number)));
+    for (const host::KeptRoom& room : store_.rooms()) {
+      PARLOR_CHECK(process_->shard.Restore(now(), room.number, room.state));
     }
   }
 
@@ -130,7 +130,7 @@ class RestartWorld {
   const lockstep::Room* room() const {
     return process_ == nullptr ? nullptr : process_->shard.FindRoom(kRoom);
   }
-  MemoryRoomStore& store() { return store_; }
+  host::MemoryRoomStore& store() { return store_; }
   TimePoint now() const { return executor_.now(); }
   std::vector<std::unique_ptr<Client>>& clients() { return clients_; }
 
@@ -171,7 +171,7 @@ class RestartWorld {
 
   const Options options_;
   Executor executor_;
-  MemoryRoomStore store_;
+  host::MemoryRoomStore store_;
   std::uint64_t starts_ = 0;
   std::unique_ptr<Process> process_;
   // After it: their ends of pipes may go first.

@@ -1,6 +1,6 @@
 // RoomStore: where a host keeps its matches, so that they go on when it was
 // restarted. A port: StateFile (ServerOptions::state_path) keeps them in a
-// file, a test in memory.
+// file, MemoryRoomStore for as long as it lives.
 #ifndef PARLOR_HOST_ROOM_STORE_H_
 #define PARLOR_HOST_ROOM_STORE_H_
 
@@ -8,7 +8,15 @@
 #include <cstdint>
 #include <span>
 
+#include "parlor/lockstep/room_state.h"
+
 namespace parlor::host {
+
+// What is kept of a match, for Shard::Restore.
+struct KeptRoom {
+  std::uint32_t number = 0;
+  lockstep::RoomState state;
+};
 
 class RoomStore {
  public:
