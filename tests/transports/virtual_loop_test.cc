@@ -67,6 +67,11 @@ TEST_F(VirtualLoopTest, AnEventHasOneTimeAndIsOfItsLoop) {
   EXPECT_EQ(executor_.pending(), 0u);
 }
 
+TEST_F(VirtualLoopTest, ItsTimeGoesOnOutsideOfTurnsToo) {
+  executor_.RunUntil(At(5));
+  EXPECT_EQ(loop_.now(), At(5));
+}
+
 TEST_F(VirtualLoopTest, AMachineThatStandsStillDoesAllOfItLater) {
   std::vector<char> order;
   VirtualLoop other(executor_);

@@ -29,7 +29,6 @@ void VirtualEvent::Run() {
     return;
   }
   due_ = false;
-  loop_.set_now(loop_.executor_.now());
   OnEvent();
 }
 
@@ -42,10 +41,7 @@ void VirtualLoop::StallUntil(TimePoint until) {
   stalled_until_ = std::max(stalled_until_, until);
 }
 
-void VirtualLoop::RequestTurnEnd() {
-  set_now(executor_.now());
-  turn_.RunSoon();
-}
+void VirtualLoop::RequestTurnEnd() { turn_.RunSoon(); }
 
 void VirtualLoop::EndTurn() {
   RunTurnEnd();

@@ -46,8 +46,11 @@ class VirtualEvent {
 
 class VirtualLoop final : public stream::StreamLoop {
  public:
-  // `executor` outlives it.
-  explicit VirtualLoop(Executor& executor) : executor_(executor) {}
+  // `executor` outlives it. Its time is this one's, outside of turns too: tests
+  // call what lives here whenever they like.
+  explicit VirtualLoop(Executor& executor) : executor_(executor) {
+    Follow(executor.clock());
+  }
   ~VirtualLoop() override { EndDrains(); }
 
   Executor& executor() const { return executor_; }

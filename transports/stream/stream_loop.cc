@@ -179,13 +179,13 @@ void StreamLoop::RunTurnEnd() {
   RunAlarms();
   turn_end_requested_ = false;
   RunScheduled();
-  if (!IsEmpty(ending_) || next_alarm() <= now_) Request();
+  if (!IsEmpty(ending_) || next_alarm() <= now()) Request();
   KeepFigures();
 }
 
 void StreamLoop::RunAlarms() {
   // Also a bound for alarms that are set again for now.
-  while (turn_.alarms < kTurnAlarmsMax && next_alarm() <= now_) {
+  while (turn_.alarms < kTurnAlarmsMax && next_alarm() <= now()) {
     ++turn_.alarms;
     LoopMember* const member = alarms_.front().member;
     RemoveAlarm(0);

@@ -144,7 +144,7 @@ class StreamLoop {
   StreamLoop& operator=(const StreamLoop&) = delete;
 
   // Of the present turn.
-  TimePoint now() const { return now_; }
+  TimePoint now() const { return *clock_; }
 
   // When the first alarm is due.
   TimePoint next_alarm() const {
@@ -178,6 +178,8 @@ class StreamLoop {
 
  protected:
   void set_now(TimePoint now) { now_ = now; }
+  // From here on now() is what `clock` says, outside of turns too.
+  void Follow(const TimePoint& clock) { clock_ = &clock; }
 
   // For the figures of this turn, and its bound on bytes.
   void CountEvent() { ++turn_.events; }
@@ -217,6 +219,7 @@ class StreamLoop {
   void SiftDown(std::size_t index, Alarm alarm);
 
   TimePoint now_{};
+  const TimePoint* clock_ = &now_;
   bool turn_end_requested_ = false;
   LoopLink scheduled_;         // circular lists, these their heads
   LoopLink ending_;            // of those, whose turn is ending

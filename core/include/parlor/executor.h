@@ -43,6 +43,8 @@ class Executor {
       : random_(seed), ties_(ties) {}
 
   TimePoint now() const { return now_; }
+  // What now() says, at any time, for who keeps the reference.
+  const TimePoint& clock() const { return now_; }
 
   // For whoever runs on this executor: draws follow the order of events.
   Random& random() { return random_; }
