@@ -49,29 +49,22 @@ constexpr std::size_t kTurnEventsMax = 128 + 8;
 constexpr std::size_t kTurnBytesMax =
     stream::kTurnBytes + 64 * 1024 + 128 * stream::kLeastReadBytes;
 
-class AttackTest : public ServerFixture {
+class AttackTest : public PlayersFixture {
  protected:
-  AttackTest() : ServerFixture(1) {
+  AttackTest() : PlayersFixture(1) {
     options.shard.room = {};  // a match of 60 frames a second fits the defaults
     options.connections = 1'200;
     options.unseated = 512;
     options.stream.reliable_bytes_max = 16 * 1024;
     options.stream.message_bytes_max = 1'024;
   }
-  ~AttackTest() override {
-    turns.clear();
-    players.clear();
-  }
 
   void StartMatch(std::string_view scheme = "ws") {
     Start();
     for (int i = 0; i < 2; ++i) {
-      players.push_back(std::make_unique<Player>(Network(scheme)));
-      Player& player = *players.back();
+      Player& player = AddPlayer(Network(scheme), 2, kMatchRoom);
       player.step = kStep;
       player.game.keep_frames = false;
-      player.peer.Join(Now(), {.room = kMatchRoom, .players = 2});
-      turns.emplace_back([&player](TimePoint now) { player.Turn(now); });
     }
     ASSERT_TRUE(Plays(kFrames / 2));
     heap_before_ = parlor_allocated_bytes();
@@ -178,8 +171,6 @@ class AttackTest : public ServerFixture {
               heap_before_ + KeptRates() + kKeptByLoops);
   }
   static constexpr std::uint64_t kKeptByLoops = 512 * 1024;
-
-  std::vector<std::unique_ptr<Player>> players;
 
  private:
   std::size_t addresses_ = 0;

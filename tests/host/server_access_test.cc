@@ -127,12 +127,6 @@ class ServerAccessTest : public ServerFixture,
                              .access = "pass." + MakePass(id),
                              .device = std::string("device.").append(kDevice)});
   }
-  std::string JoinWith(std::string_view code, std::uint32_t room) {
-    const Hello hello{.room = room,
-                      .players = 2,
-                      .access = std::string("invite.").append(code)};
-    return Hear(Join(*Network(), hello), 1).front();
-  }
   bool UntilAsked(std::size_t count) {
     return Until([&] { return store->asked() == count; });
   }
@@ -141,11 +135,7 @@ class ServerAccessTest : public ServerFixture,
 };
 
 INSTANTIATE_TEST_SUITE_P(Shards, ServerAccessTest, testing::Values(0, 1),
-                         [](const auto& row) {
-                           return row.param == 0
-                                      ? std::string("polled")
-                                      : "threads_" + std::to_string(row.param);
-                         });
+                         ShardsName);
 
 TEST_P(ServerAccessTest, StoredCodesLetInFromTheFirstConnectionOn) {
   store->SetCodes({"stored-code-1", "stored-code-2"});

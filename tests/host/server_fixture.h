@@ -34,6 +34,11 @@
 
 namespace parlor::test {
 
+// The name of a test for so many shards.
+inline std::string ShardsName(const testing::TestParamInfo<int>& row) {
+  return row.param == 0 ? "polled" : "threads_" + std::to_string(row.param);
+}
+
 class ServerFixture : public testing::Test {
  protected:
   explicit ServerFixture(int shards) {
@@ -109,6 +114,13 @@ class ServerFixture : public testing::Test {
   }
   LockstepClient& Join(std::uint32_t room, std::int32_t players) {
     return Join(*Network(), {.room = room, .players = players});
+  }
+  // The first thing that someone hears who joins a room of 2 with that code.
+  std::string JoinWith(std::string_view code, std::uint32_t room) {
+    const Hello hello{.room = room,
+                      .players = 2,
+                      .access = std::string("invite.").append(code)};
+    return Hear(Join(*Network(), hello), 1).front();
   }
 
   // All that the web port says to a request, until it ends.

@@ -1,11 +1,16 @@
-// A peer that plays a toy game on a server.
+// Peers that play a toy game on a server, and agree.
 #ifndef PARLOR_TESTS_HOST_SERVER_PLAYER_H_
 #define PARLOR_TESTS_HOST_SERVER_PLAYER_H_
 
+#include <gtest/gtest.h>
+
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <utility>
+#include <vector>
 
+#include "host/server_fixture.h"
 #include "parlor/connection.h"
 #include "parlor/connector.h"
 #include "parlor/lockstep/peer.h"
@@ -52,6 +57,41 @@ struct Player {
   ToyGame game;
   Severable connector;
   lockstep::Peer peer{connector, game, {}};
+};
+
+class PlayersFixture : public ServerFixture {
+ protected:
+  using ServerFixture::ServerFixture;
+  ~PlayersFixture() override {
+    turns.clear();
+    players.clear();
+  }
+
+  Player& AddPlayer(std::unique_ptr<Connector> way, std::int32_t room_size = 2,
+                    std::uint32_t room = 3) {
+    players.push_back(std::make_unique<Player>(
+        std::move(way), static_cast<std::uint32_t>(players.size())));
+    Player& player = *players.back();
+    player.peer.Join(Now(), {.room = room, .players = room_size});
+    turns.emplace_back([&player](TimePoint now) { player.Turn(now); });
+    return player;
+  }
+
+  // All players run so many frames and agree.
+  void PlayTo(std::uint32_t frames) {
+    for (const auto& player : players) player->frames = frames;
+    ASSERT_TRUE(Until([&] {
+      return std::ranges::all_of(players, [&](const auto& player) {
+        return player->peer.frame() == frames;
+      });
+    }));
+    for (const auto& player : players) {
+      EXPECT_EQ(player->game.state(), players.front()->game.state());
+      EXPECT_EQ(player->peer.desync(), -1);
+    }
+  }
+
+  std::vector<std::unique_ptr<Player>> players;
 };
 
 }  // namespace parlor::test

@@ -37,13 +37,6 @@ class ServerReloadTest : public ServerFixture,
 
   void Reload() { ASSERT_THAT(server->Reload(options), IsOk()); }
 
-  // The first thing that someone hears who joins with that code.
-  std::string JoinWith(std::string_view code, std::uint32_t room) {
-    const Hello hello{.room = room,
-                      .players = 2,
-                      .access = std::string("invite.").append(code)};
-    return Hear(Join(*Network(), hello), 1).front();
-  }
   // The status that /invite answers to a code.
   int Invite(std::string_view code, std::string_view headers = "") {
     std::string request = "POST /invite HTTP/1.1\r\nHost: a\r\n";
@@ -58,11 +51,7 @@ class ServerReloadTest : public ServerFixture,
 };
 
 INSTANTIATE_TEST_SUITE_P(Shards, ServerReloadTest, testing::Values(0, 1, 3),
-                         [](const auto& row) {
-                           return row.param == 0
-                                      ? std::string("polled")
-                                      : "threads_" + std::to_string(row.param);
-                         });
+                         ShardsName);
 
 TEST_P(ServerReloadTest, AMatchGoesOn) {
   Start();

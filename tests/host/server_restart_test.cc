@@ -36,16 +36,12 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-class ServerRestartTest : public ServerFixture,
+class ServerRestartTest : public PlayersFixture,
                           public testing::WithParamInterface<int> {
  protected:
-  ServerRestartTest() : ServerFixture(GetParam()) {
+  ServerRestartTest() : PlayersFixture(GetParam()) {
     options.state_path = folder.At("matches");
     options.drain_ms = 0;
-  }
-  ~ServerRestartTest() override {
-    turns.clear();
-    players.clear();
   }
 
   // As if the process had been killed.
@@ -76,35 +72,11 @@ class ServerRestartTest : public ServerFixture,
     return heard.size() >= 2 && heard[1] == "WELCOME " + std::to_string(seat);
   }
 
-  void AddPlayer() {
-    players.push_back(std::make_unique<Player>(
-        Network(), static_cast<std::uint32_t>(players.size())));
-    Player& player = *players.back();
-    player.peer.Join(Now(), {.room = 3, .players = 2});
-    turns.emplace_back([&player](TimePoint now) { player.Turn(now); });
-  }
-  // Both run so many frames, and agree.
-  void PlayTo(std::uint32_t frames) {
-    for (const auto& player : players) player->frames = frames;
-    ASSERT_TRUE(Until([&] {
-      return std::ranges::all_of(players, [&](const auto& player) {
-        return player->peer.frame() == frames;
-      });
-    }));
-    EXPECT_EQ(players[0]->game.state(), players[1]->game.state());
-    for (const auto& player : players) EXPECT_EQ(player->peer.desync(), -1);
-  }
-
   const TempFolder folder;
-  std::vector<std::unique_ptr<Player>> players;
 };
 
 INSTANTIATE_TEST_SUITE_P(Shards, ServerRestartTest, testing::Values(0, 1, 3),
-                         [](const auto& row) {
-                           return row.param == 0
-                                      ? std::string("polled")
-                                      : "threads_" + std::to_string(row.param);
-                         });
+                         ShardsName);
 
 TEST_P(ServerRestartTest, SeatsResumeAfterItWasKilled) {
   Start();
@@ -134,8 +106,8 @@ TEST_P(ServerRestartTest, SeatsResumeAfterItWasKilled) {
 TEST_P(ServerRestartTest, AMatchGoesOnAfterItWasKilled) {
   Start();
   options.port = server->port();
-  AddPlayer();
-  AddPlayer();
+  AddPlayer(Network());
+  AddPlayer(Network());
   // Twice: what was taken back is kept as well.
   for (std::uint32_t kills = 0; kills < 3; ++kills) {
     PlayTo(300 * (kills + 1));

@@ -40,48 +40,14 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-class ServerTest : public ServerFixture,
+class ServerTest : public PlayersFixture,
                    public testing::WithParamInterface<int> {
  protected:
-  ServerTest() : ServerFixture(GetParam()) {}
-  ~ServerTest() override {
-    turns.clear();
-    players.clear();
-  }
-
-  Player& AddPlayer(std::unique_ptr<Connector> way, std::int32_t room_size = 2,
-                    std::uint32_t room = 3) {
-    players.push_back(std::make_unique<Player>(
-        std::move(way), static_cast<std::uint32_t>(players.size())));
-    Player& player = *players.back();
-    player.peer.Join(Now(), {.room = room, .players = room_size});
-    turns.emplace_back([&player](TimePoint now) { player.Turn(now); });
-    return player;
-  }
-
-  // All players run so many frames and agree.
-  void PlayTo(std::uint32_t frames) {
-    for (const auto& player : players) player->frames = frames;
-    EXPECT_TRUE(Until([&] {
-      return std::ranges::all_of(players, [&](const auto& player) {
-        return player->peer.frame() == frames;
-      });
-    }));
-    for (const auto& player : players) {
-      EXPECT_EQ(player->game.state(), players.front()->game.state());
-      EXPECT_EQ(player->peer.desync(), -1);
-    }
-  }
-
-  std::vector<std::unique_ptr<Player>> players;
+  ServerTest() : PlayersFixture(GetParam()) {}
 };
 
 INSTANTIATE_TEST_SUITE_P(Shards, ServerTest, testing::Values(0, 1, 3),
-                         [](const auto& row) {
-                           return row.param == 0
-                                      ? std::string("polled")
-                                      : "threads_" + std::to_string(row.param);
-                         });
+                         ShardsName);
 
 TEST_P(ServerTest, PlaysAMatchOverWebSocketAndTcp) {
   Start();
