@@ -21,6 +21,7 @@
 #include "parlor/byte_io.h"
 #include "parlor/check.h"
 #include "parlor/time.h"
+#include "support/open_files.h"
 #include "support/websocket_frames.h"
 
 namespace parlor::test {
@@ -48,6 +49,7 @@ Attack::Attack(AttackPlan plan)
       epoll_(epoll_create1(EPOLL_CLOEXEC)),
       all_(plan_.sockets) {
   PARLOR_CHECK(epoll_ >= 0 && plan_.sockets > 0);
+  AllowManyOpenFiles();
   for (One& one : all_) one.first = plan_.first;
   // So that telling takes nothing from the heap.
   for (const int answer :

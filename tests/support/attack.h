@@ -46,6 +46,7 @@ struct AttackFigures {
 
 class Attack {
  public:
+  // Raises how many files this process may have open.
   explicit Attack(AttackPlan plan);
   // Ends every socket with a reset.
   ~Attack();

@@ -3,8 +3,6 @@
 #ifndef PARLOR_TESTS_SUPPORT_RESTART_CROWD_H_
 #define PARLOR_TESTS_SUPPORT_RESTART_CROWD_H_
 
-#include <sys/resource.h>
-
 #include <chrono>
 #include <cstdint>
 #include <list>
@@ -24,6 +22,7 @@
 #include "parlor/transports/net_connector.h"
 #include "parlor/transports/net_loop.h"
 #include "storage/state_file.h"
+#include "support/open_files.h"
 #include "support/room_states.h"
 
 namespace parlor::test {
@@ -42,10 +41,7 @@ class RestartCrowd {
     options_.gate.joins_per_minute = limits::kAddressRate.ceiling;
     options_.unseated = limits::kUnseated.ceiling;
     options_.unseated_per_address = limits::kUnseatedPerAddress.ceiling;
-    rlimit limit{};
-    getrlimit(RLIMIT_NOFILE, &limit);
-    limit.rlim_cur = limit.rlim_max;
-    setrlimit(RLIMIT_NOFILE, &limit);
+    AllowManyOpenFiles();
   }
 
   // What a host that played has kept: every seat's last inputs, all there are.
