@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -26,6 +25,7 @@
 #include "storage/state_layout.h"
 #include "support/counting_allocator.h"
 #include "support/files.h"
+#include "support/full_disk.h"
 #include "support/room_states.h"
 #include "support/status_matchers.h"
 #include "support/temp_folder.h"
@@ -389,24 +389,6 @@ TEST_F(StateFileTest, TellsWhatIsInTheWayOfTheNewFile) {
 }
 
 // --- When there is no room
-
-// Lets files be no longer than that, for a while. The system ends a process
-// that writes beyond and does not expect it.
-class FileSizeLimit {
- public:
-  explicit FileSizeLimit(std::int64_t bytes) {
-    EXPECT_EQ(getrlimit(RLIMIT_FSIZE, &before_), 0);
-    rlimit limit = before_;
-    limit.rlim_cur = static_cast<rlim_t>(bytes);
-    EXPECT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
-  }
-  ~FileSizeLimit() { setrlimit(RLIMIT_FSIZE, &before_); }
-  FileSizeLimit(const FileSizeLimit&) = delete;
-  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
-
- private:
-  rlimit before_{};
-};
 
 TEST_F(StateFileTest, TellsOnceThatItCannotKeepAndOnceThatItCan) {
   Open();
