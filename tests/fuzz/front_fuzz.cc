@@ -298,31 +298,48 @@ void CheckCuts(std::string_view text, Store store) {
 
 constexpr std::size_t kClientsMax = 12;
 
-void CheckCrowd(std::span<const std::uint8_t> script) {
-  if (script.empty()) return;
-  const std::size_t piece = script[0] % 3 == 0 ? SIZE_MAX : script[0];
-  const test::MemoryStreamOptions memory = {.buffer_bytes = kBufferBytes,
-                                            .piece_bytes_max = piece};
-  const Store store = script[0] % 2 == 0 ? Store::kNone : Store::kLate;
-  World world(script[0], store);
-  constexpr std::array<std::string_view, 3> kAddresses = {kStranger, kProxy,
-                                                          "unreadable"};
-  const auto next = [&script]() -> std::uint8_t {
-    if (script.empty()) return 0;
-    const std::uint8_t byte = script.front();
-    script = script.subspan(1);
+class Crowd {
+ public:
+  // `script` has a byte at least: the first says how all of it is played.
+  explicit Crowd(std::span<const std::uint8_t> script)
+      : script_(script.subspan(1)),
+        store_(script[0] % 2 == 0 ? Store::kNone : Store::kLate),
+        memory_{.buffer_bytes = kBufferBytes,
+                .piece_bytes_max = script[0] % 3 == 0 ? SIZE_MAX : script[0]},
+        world_(script[0], store_) {}
+
+  void Play() {
+    while (!script_.empty()) Step();
+    for (Handover& handover : world_.handovers()) CheckSaid(handover);
+    // Nobody stays for ever, though each may have asked the store of a dozen
+    // passes, and nobody is there when it answers.
+    world_.Pass(150'000);
+    PARLOR_CHECK(world_.front().unseated() == 0);
+    const std::size_t handovers = world_.handovers().size();
+    while (world_.questions() > 0) world_.AnswerStore(0, PassAnswer::kLetIn);
+    world_.Settle();
+    PARLOR_CHECK(world_.handovers().size() == handovers);
+  }
+
+ private:
+  std::uint8_t Next() {
+    if (script_.empty()) return 0;
+    const std::uint8_t byte = script_.front();
+    script_ = script_.subspan(1);
     return byte;
-  };
-  next();
-  while (!script.empty()) {
-    const std::uint8_t what = next();
-    auto& clients = world.clients();
+  }
+
+  void Step() {
+    constexpr std::array<std::string_view, 3> kAddresses = {kStranger, kProxy,
+                                                            "unreadable"};
+    const std::uint8_t what = Next();
+    const auto& clients = world_.clients();
     if (what % 8 == 0 && clients.size() < kClientsMax) {
-      world.Connect(what & 8 ? NetTransport::kTcp : NetTransport::kWebSocket,
-                    kAddresses[what / 16 % 3], memory);
-      continue;
+      world_.Connect(what & 8 ? NetTransport::kTcp : NetTransport::kWebSocket,
+                     kAddresses[what / 16 % 3], memory_);
+      return;
     }
-    if (clients.empty()) continue;
+    if (clients.empty()) return;
     Client& client = *clients[what / 8 % clients.size()];
     switch (what % 8) {
       case 1:
@@ -330,55 +347,57 @@ void CheckCrowd(std::span<const std::uint8_t> script) {
         client.stream->EndWrite();
         break;
       case 2:
-        client.stream->WantRead((next() & 1) == 0 &&
+        client.stream->WantRead((Next() & 1) == 0 &&
                                 client.ended == IoStatus::kOk);
         break;
       case 3:
-        world.Pass(next() * std::int64_t{300});
+        world_.Pass(Next() * std::int64_t{300});
         break;
-      case 4: {
-        const std::size_t questions = world.questions();
-        if ((what & 8) == 0 || questions == 0) {
-          world.front().DropOldest();
-          break;
-        }
-        const std::uint8_t how = next();
-        const std::size_t which = how / 8 % questions;
-        if ((how & 4) == 0) {
-          world.AnswerStore(which, static_cast<PassAnswer>(how & 3));
+      case 4:
+        if ((what & 8) == 0 || world_.questions() == 0) {
+          world_.front().DropOldest();
         } else {
-          world.ForgetQuestion(which);
+          EndQuestion();
         }
         break;
-      }
-      default: {
-        const std::size_t size = std::min<std::size_t>(next(), script.size());
-        const auto text = AsText(std::as_bytes(script.first(size)));
-        client.Say(store == Store::kNone ? std::string(text)
-                                         : WithPasses(text));
-        script = script.subspan(size);
-        break;
-      }
+      default:
+        Say(client);
     }
-    world.Settle();
+    world_.Settle();
   }
-  for (Handover& handover : world.handovers()) {
-    const Taken taken = world.Read(handover);
-    PARLOR_CHECK(std::any_of(world.clients().begin(), world.clients().end(),
+
+  void EndQuestion() {
+    const std::uint8_t how = Next();
+    const std::size_t which = how / 8 % world_.questions();
+    if ((how & 4) == 0) {
+      world_.AnswerStore(which, static_cast<PassAnswer>(how & 3));
+    } else {
+      world_.ForgetQuestion(which);
+    }
+  }
+
+  void Say(Client& client) {
+    const std::size_t size = std::min<std::size_t>(Next(), script_.size());
+    const auto text = AsText(std::as_bytes(script_.first(size)));
+    client.Say(store_ == Store::kNone ? std::string(text) : WithPasses(text));
+    script_ = script_.subspan(size);
+  }
+
+  // By one of them, over its transport.
+  void CheckSaid(Handover& handover) {
+    const Taken taken = world_.Read(handover);
+    PARLOR_CHECK(std::any_of(world_.clients().begin(), world_.clients().end(),
                              [&](const auto& client) {
                                return client->transport == handover.transport &&
                                       client->said.ends_with(taken.rest);
                              }));
   }
-  // Nobody stays for ever, though each may have asked the store of a dozen
-  // passes, and nobody is there when it answers.
-  world.Pass(150'000);
-  PARLOR_CHECK(world.front().unseated() == 0);
-  const std::size_t handovers = world.handovers().size();
-  while (world.questions() > 0) world.AnswerStore(0, PassAnswer::kLetIn);
-  world.Settle();
-  PARLOR_CHECK(world.handovers().size() == handovers);
-}
+
+  std::span<const std::uint8_t> script_;
+  const Store store_;
+  const test::MemoryStreamOptions memory_;
+  World world_;
+};
 
 }  // namespace
 }  // namespace parlor::host
@@ -392,6 +411,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data,
   if (shown != text) {
     parlor::host::CheckCuts(shown, parlor::host::Store::kPrompt);
   }
-  parlor::host::CheckCrowd(bytes);
+  if (!bytes.empty()) parlor::host::Crowd(bytes).Play();
   return 0;
 }
