@@ -36,19 +36,17 @@
 #include "support/attack.h"
 #include "support/attack_plans.h"
 #include "support/local_tls.h"
+#include "support/steady_now.h"
 
 namespace parlor {
 namespace {
 
 using test::Attack;
 using test::AttackPlan;
+using test::SteadyNow;
 
 constexpr Duration kPeriod = 1 * kMillisecond;
 constexpr int kTrips = 4'000;  // quiet, and as many beside the attack
-
-TimePoint SteadyNow() {
-  return TimePoint(std::chrono::steady_clock::now().time_since_epoch());
-}
 
 // This thread, and those that it will make. Where there is one core there is
 // nothing to choose.

@@ -27,16 +27,14 @@
 #include "parlor/transports/stream_options.h"
 #include "support/counting_allocator.h"
 #include "support/net_sides.h"
+#include "support/steady_now.h"
 
 namespace parlor {
 namespace {
 
 using test::NetScheme;
 using test::NetSides;
-
-TimePoint SteadyNow() {
-  return TimePoint(std::chrono::steady_clock::now().time_since_epoch());
-}
+using test::SteadyNow;
 
 // Counts what it is told, and can answer each message with itself.
 class Counter final : public ConnectionHandler {

@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <csignal>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <functional>
@@ -20,6 +21,7 @@
 
 #include "support/child_process.h"
 #include "support/raw_socket.h"
+#include "support/requests.h"
 #include "support/temp_folder.h"
 
 namespace parlor {
@@ -56,12 +58,7 @@ class Web {
 
   // "200 {...}"; of a connection that has ended "".
   std::string Invite(std::string_view body) {
-    std::string request = "POST /invite HTTP/1.1\r\nHost: a\r\n";
-    request.append("Content-Length: ")
-        .append(std::to_string(body.size()))
-        .append("\r\n\r\n")
-        .append(body);
-    if (!socket_.Send(request)) return "";
+    if (!socket_.Send(test::InviteRequest(body))) return "";
     const std::string head = TakeUntil("\r\n\r\n");
     const std::size_t length = head.find("Content-Length: ");
     if (length == std::string::npos) return "";
@@ -72,13 +69,8 @@ class Web {
 
   // A seat in room 0 of two; what the room says is heard by Hears.
   void Join(std::string_view access) {
-    std::string request =
-        "GET /room/0?players=2 HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\n"
-        "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
-        "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
-        "Sec-WebSocket-Protocol: fizlet-rooms, ";
-    request.append(access).append("\r\n\r\n");
-    EXPECT_TRUE(socket_.Send(request));
+    EXPECT_TRUE(socket_.Send(
+        test::UpgradeRequest(0, 2, std::string(", ").append(access))));
     EXPECT_THAT(TakeUntil("\r\n\r\n"), StartsWith("HTTP/1.1 101 "));
   }
   // Whether a message of that kind comes, others passed over.

@@ -14,6 +14,7 @@
 
 #include "parlor/byte_io.h"
 #include "parlor/check.h"
+#include "support/socket_address.h"
 #include "support/websocket_frames.h"
 
 namespace parlor::test {
@@ -21,16 +22,10 @@ namespace {
 
 constexpr timeval kPatience{.tv_sec = 20, .tv_usec = 0};
 
-sockaddr_in At(const char* address, std::uint16_t port) {
-  sockaddr_in at{};
-  at.sin_family = AF_INET;
-  at.sin_port = htons(port);
-  PARLOR_CHECK(inet_pton(AF_INET, address, &at.sin_addr) == 1);
-  return at;
-}
-
-const sockaddr* Plain(const sockaddr_in& at) {
-  return reinterpret_cast<const sockaddr*>(&at);
+std::uint32_t Parsed(const std::string& address) {
+  in_addr parsed{};
+  PARLOR_CHECK(inet_pton(AF_INET, address.c_str(), &parsed) == 1);
+  return ntohl(parsed.s_addr);
 }
 
 }  // namespace
@@ -45,9 +40,9 @@ std::optional<lockstep::Message> LeakMessage::lockstep() const {
 LeakVisitor::LeakVisitor(const LeakDoor& door, const std::string& address,
                          Port port)
     : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-  const sockaddr_in from = At(address.c_str(), 0);
+  const sockaddr_in from = SocketAddress(Parsed(address), 0);
   const sockaddr_in to =
-      At("127.0.0.1", port == Port::kWeb ? door.port : door.tcp_port);
+      Loopback(port == Port::kWeb ? door.port : door.tcp_port);
   setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &kPatience, sizeof(kPatience));
   setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &kPatience, sizeof(kPatience));
   PARLOR_CHECK(bind(socket_, Plain(from), sizeof(from)) == 0);

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <list>
@@ -31,6 +31,7 @@
 #include "support/lockstep_client.h"
 #include "support/net_turns.h"
 #include "support/raw_socket.h"
+#include "support/steady_now.h"
 
 namespace parlor::test {
 
@@ -65,10 +66,7 @@ class ServerFixture : public testing::Test {
     server = *std::move(created);
   }
 
-  static TimePoint Now() {
-    return TimePoint(std::chrono::duration_cast<Duration>(
-        std::chrono::steady_clock::now().time_since_epoch()));
-  }
+  static TimePoint Now() { return SteadyNow(); }
 
   void Turn() {
     const TimePoint now = Now();

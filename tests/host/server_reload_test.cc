@@ -4,12 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include "host/server_fixture.h"
@@ -19,6 +18,7 @@
 #include "parlor/transports/tls.h"
 #include "support/lockstep_client.h"
 #include "support/raw_socket.h"
+#include "support/requests.h"
 #include "support/status_matchers.h"
 #include "support/test_certificate.h"
 
@@ -39,10 +39,8 @@ class ServerReloadTest : public ServerFixture,
 
   // The status that /invite answers to a code.
   int Invite(std::string_view code, std::string_view headers = "") {
-    std::string request = "POST /invite HTTP/1.1\r\nHost: a\r\n";
-    request.append("Connection: close\r\nContent-Length: ");
-    request.append(std::to_string(code.size())).append("\r\n").append(headers);
-    const std::string answer = Ask(request.append("\r\n").append(code));
+    const std::string answer = Ask(InviteRequest(
+        code, std::string("Connection: close\r\n").append(headers)));
     return answer.starts_with("HTTP/1.1 ") ? std::stoi(answer.substr(9)) : 0;
   }
   int InviteFrom(std::string_view client) {

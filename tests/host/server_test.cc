@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -26,6 +24,7 @@
 #include "support/local_tls.h"
 #include "support/lockstep_client.h"
 #include "support/raw_socket.h"
+#include "support/requests.h"
 #include "support/status_matchers.h"
 #include "support/toy_game.h"
 
@@ -278,11 +277,7 @@ TEST_P(ServerTest, StopsWithoutWhoDoesNotRead) {
       Join(*server->MakeConnector(pump), {.room = 3, .players = 2});
   Hear(own, 2);
   RawSocket deaf = RawSocket::Connect(server->port());
-  deaf.Send(
-      "GET /room/4?players=2 HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\n"
-      "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
-      "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
-      "Sec-WebSocket-Protocol: fizlet-rooms\r\n\r\n");
+  deaf.Send(UpgradeRequest(4, 2));
   EXPECT_TRUE(Until([&] { return server->figures().players == 2; }));
   server->Stop(CloseReason::kHostLeft);
   const TimePoint patience = Now() + kPatience;

@@ -1,9 +1,11 @@
 #include "device_key.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <barrier>
+#include <cstddef>
 #include <filesystem>
 #include <set>
 #include <string>
@@ -11,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "logic/pass.h"
 #include "parlor/entropy.h"
 #include "parlor/host/os_entropy.h"
 #include "support/files.h"
@@ -19,13 +22,7 @@
 namespace parlor::solo {
 namespace {
 
-// What a host takes for one.
-bool IsDeviceKey(std::string_view key) {
-  constexpr std::string_view kDigits =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-  return key.size() >= 16 && key.size() <= 64 &&
-         key.find_first_not_of(kDigits) == std::string_view::npos;
-}
+using host::IsDeviceKey;
 
 class DeviceKeyTest : public ::testing::Test {
  protected:

@@ -1,6 +1,5 @@
 #include "tcp_proxy.h"
 
-#include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -11,24 +10,13 @@
 #include <cstddef>
 
 #include "parlor/check.h"
+#include "support/socket_address.h"
 
 namespace parlor {
 namespace {
 
 // How late an order is noticed at most.
 constexpr int kLookMs = 10;
-
-sockaddr_in Loopback(std::uint16_t port) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(port);
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  return address;
-}
-
-const sockaddr* Generic(const sockaddr_in& address) {
-  return static_cast<const sockaddr*>(static_cast<const void*>(&address));
-}
 
 int NewSocket() { return socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0); }
 
@@ -41,8 +29,8 @@ void SendWithoutDelay(int socket) {
 
 TcpProxy::TcpProxy(std::uint16_t target) : target_(target) {
   listener_ = NewSocket();
-  sockaddr_in address = Loopback(0);
-  PARLOR_CHECK(bind(listener_, Generic(address), sizeof address) == 0);
+  sockaddr_in address = test::Loopback(0);
+  PARLOR_CHECK(bind(listener_, test::Plain(address), sizeof address) == 0);
   PARLOR_CHECK(listen(listener_, 16) == 0);
   socklen_t size = sizeof address;
   getsockname(listener_, static_cast<sockaddr*>(static_cast<void*>(&address)),
@@ -92,9 +80,9 @@ void TcpProxy::Accept() {
   pair.server.socket = NewSocket();
   SendWithoutDelay(pair.client.socket);
   SendWithoutDelay(pair.server.socket);
-  const sockaddr_in address = Loopback(target_);
+  const sockaddr_in address = test::Loopback(target_);
   if (cut_ ||
-      connect(pair.server.socket, Generic(address), sizeof address) != 0) {
+      connect(pair.server.socket, test::Plain(address), sizeof address) != 0) {
     return Reset(pair);
   }
   pairs_.push_back(pair);

@@ -1,6 +1,5 @@
 #include "support/attack.h"
 
-#include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -22,6 +21,7 @@
 #include "parlor/check.h"
 #include "parlor/time.h"
 #include "support/open_files.h"
+#include "support/socket_address.h"
 #include "support/websocket_frames.h"
 
 namespace parlor::test {
@@ -29,18 +29,6 @@ namespace {
 
 constexpr int kEventsPerTurn = 64;
 constexpr std::size_t kCatchUpSockets = 32;  // opened in one turn
-
-sockaddr_in At(std::uint32_t address, std::uint16_t port) {
-  sockaddr_in at{};
-  at.sin_family = AF_INET;
-  at.sin_port = htons(port);
-  at.sin_addr.s_addr = htonl(address);
-  return at;
-}
-
-const sockaddr* Pointer(const sockaddr_in& at) {
-  return reinterpret_cast<const sockaddr*>(&at);
-}
 
 }  // namespace
 
@@ -117,10 +105,10 @@ void Attack::Open(One& one, TimePoint now) {
   setsockopt(one.descriptor, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on,
              sizeof(on));
   const sockaddr_in from =
-      At(0x7f010001u + addresses_used_++ % plan_.addresses, 0);
-  PARLOR_CHECK(bind(one.descriptor, Pointer(from), sizeof(from)) == 0);
-  const sockaddr_in to = At(INADDR_LOOPBACK, plan_.port);
-  if (connect(one.descriptor, Pointer(to), sizeof(to)) != 0 &&
+      SocketAddress(0x7f010001u + addresses_used_++ % plan_.addresses, 0);
+  PARLOR_CHECK(bind(one.descriptor, Plain(from), sizeof(from)) == 0);
+  const sockaddr_in to = Loopback(plan_.port);
+  if (connect(one.descriptor, Plain(to), sizeof(to)) != 0 &&
       errno != EINPROGRESS) {
     return Close(one);  // the next will do
   }
@@ -225,17 +213,6 @@ std::size_t Attack::Write(One& one, std::string_view text) {
   if (wrote <= 0) return 0;
   figures_.bytes_said += static_cast<std::size_t>(wrote);
   return static_cast<std::size_t>(wrote);
-}
-
-std::string UpgradeRequest(std::uint32_t room, int players,
-                           std::string_view more_protocols) {
-  return "GET /room/" + std::to_string(room) +
-         "?players=" + std::to_string(players) +
-         " HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\n"
-         "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
-         "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
-         "Sec-WebSocket-Protocol: fizlet-rooms" +
-         std::string(more_protocols) + "\r\n\r\n";
 }
 
 std::string ClientFrame(int opcode, std::string_view payload) {

@@ -95,10 +95,6 @@ class Attack {
   AttackFigures figures_;
 };
 
-// A request to join or, with a token, to resume.
-std::string UpgradeRequest(std::uint32_t room, int players,
-                           std::string_view more_protocols = {});
-
 // A masked frame of a client's; opcode 1, 2, 8, 9 or 10.
 std::string ClientFrame(int opcode, std::string_view payload);
 

@@ -9,12 +9,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "parlor/byte_io.h"
 #include "parlor/check.h"
 #include "parlor/lockstep/wire.h"
 #include "parlor/time.h"
 #include "support/attack.h"
+#include "support/requests.h"
 
 namespace parlor::test {
 

@@ -3,7 +3,6 @@
 #ifndef PARLOR_TESTS_SUPPORT_RAW_SOCKET_H_
 #define PARLOR_TESTS_SUPPORT_RAW_SOCKET_H_
 
-#include <arpa/inet.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -16,6 +15,8 @@
 #include <string>
 #include <string_view>
 #include <utility>
+
+#include "support/socket_address.h"
 
 namespace parlor::test {
 
@@ -35,8 +36,7 @@ class RawSocket {
   static RawSocket Connect(std::uint16_t port) {
     RawSocket socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
     const sockaddr_in to = Loopback(port);
-    if (connect(socket.descriptor_, reinterpret_cast<const sockaddr*>(&to),
-                sizeof(to)) != 0) {
+    if (connect(socket.descriptor_, Plain(to), sizeof(to)) != 0) {
       socket.Close();
     }
     return socket;
@@ -46,8 +46,7 @@ class RawSocket {
   static RawSocket Listen() {
     RawSocket socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
     const sockaddr_in at = Loopback(0);
-    if (bind(socket.descriptor_, reinterpret_cast<const sockaddr*>(&at),
-             sizeof(at)) != 0 ||
+    if (bind(socket.descriptor_, Plain(at), sizeof(at)) != 0 ||
         listen(socket.descriptor_, 8) != 0) {
       socket.Close();
     }
@@ -116,14 +115,6 @@ class RawSocket {
   }
 
  private:
-  static sockaddr_in Loopback(std::uint16_t port) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(port);
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    return address;
-  }
-
   int descriptor_ = -1;
   int error_ = 0;
 };

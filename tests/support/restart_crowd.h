@@ -4,6 +4,7 @@
 #define PARLOR_TESTS_SUPPORT_RESTART_CROWD_H_
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <list>
 #include <memory>
@@ -24,6 +25,7 @@
 #include "storage/state_file.h"
 #include "support/open_files.h"
 #include "support/room_states.h"
+#include "support/steady_now.h"
 
 namespace parlor::test {
 
@@ -58,7 +60,7 @@ class RestartCrowd {
   // Makes the host, and answers how long it was until every player had WELCOME
   // and RESUME. Those that come back last hear the least of the others' before.
   Duration ComeBack() {
-    const TimePoint begin = Now();
+    const TimePoint begin = SteadyNow();
     auto server = host::Server::Create(options_, entropy_);
     PARLOR_CHECK(server.ok());
     NetLoop loop;
@@ -72,7 +74,7 @@ class RestartCrowd {
         Player& player = players.emplace_back(*this, seat);
         player.connection =
             (*connector)
-                ->Connect(Now(),
+                ->Connect(SteadyNow(),
                           {.room = room,
                            .players = kSeats,
                            .resume = lockstep::TokenText(seat + 1)},
@@ -80,9 +82,10 @@ class RestartCrowd {
       }
     }
     const TimePoint patience = begin + 60 * Duration(std::chrono::seconds(1));
-    while (back_ < kRooms * kSeats && Now() < patience) loop.Poll(Now());
+    while (back_ < kRooms * kSeats && SteadyNow() < patience)
+      loop.Poll(SteadyNow());
     PARLOR_CHECK(back_ == kRooms * kSeats);
-    const Duration taken = Now() - begin;
+    const Duration taken = SteadyNow() - begin;
     server->reset();
     return taken;
   }
@@ -116,11 +119,6 @@ class RestartCrowd {
     bool welcome = false;
     std::unique_ptr<Connection> connection;
   };
-
-  static TimePoint Now() {
-    return TimePoint(std::chrono::duration_cast<Duration>(
-        std::chrono::steady_clock::now().time_since_epoch()));
-  }
 
   host::ServerOptions options_;
   host::OsEntropy entropy_;

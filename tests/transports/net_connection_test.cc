@@ -6,7 +6,6 @@
 
 #include <atomic>
 #include <chrono>
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -28,6 +27,7 @@
 #include "support/net_turns.h"
 #include "support/raw_socket.h"
 #include "support/status_matchers.h"
+#include "support/steady_now.h"
 #include "transports/net_fixture.h"
 
 namespace parlor {
@@ -415,12 +415,6 @@ TEST_P(NetConnectionTest, RunsOnThreads) {
   EXPECT_GE(rounds.load(), kRounds);
 }
 
-// Run's clock, for the turns before it.
-TimePoint SteadyNow() {
-  return TimePoint(std::chrono::duration_cast<Duration>(
-      std::chrono::steady_clock::now().time_since_epoch()));
-}
-
 // Run on a thread, until it dies.
 class Running {
  public:
@@ -449,7 +443,7 @@ TEST_P(NetConnectionTest, AnIdleLoopCutsASilentClientOff) {
 TEST_P(NetConnectionTest, AnIdleLoopDropsAPeerThatFellSilent) {
   world_.listening.stream.ping_ms = 50;
   world_.listening.stream.silence_ms = 100;
-  world_.turns.now = SteadyNow();
+  world_.turns.now = test::SteadyNow();
   world_.Listen();
   const auto client = world_.Connect();  // whose loop stands still
   std::atomic<bool> dropped = false;
@@ -465,7 +459,7 @@ TEST_P(NetConnectionTest, AnIdleLoopDropsAPeerThatFellSilent) {
 }
 
 TEST_P(NetConnectionTest, WhatWasSentInTheLastTurnIsWritten) {
-  world_.turns.now = SteadyNow();
+  world_.turns.now = test::SteadyNow();
   world_.Listen();
   const auto client = world_.Connect();
   NetEnd& host = *world_.host.ends.back();
