@@ -6,6 +6,7 @@
 #define PARLOR_TESTS_CORE_ROOM_MODEL_H_
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <limits>

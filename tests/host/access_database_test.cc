@@ -10,7 +10,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -368,10 +367,10 @@ TEST_F(AccessDatabaseTest, LabelsAreShortAndPrintable) {
       {"\u200d\u2010\u2027\u202f\u2065\u206a", true},
       {"\xff", false},                  // no UTF-8
       {"\xe6\x97", false},              // cut off
-      {std::string("a\0b", 3), false},  //
-      {"a\nb", false},                  //
-      {"\x1b[31m", false},              //
-      {"\x7f", false},                  //
+      {std::string("a\0b", 3), false},  // a zero
+      {"a\nb", false},                  // a new line
+      {"\x1b[31m", false},              // ESC [
+      {"\x7f", false},                  // a delete
       {"a\u0085", false},               // a new line
       {"\u009b31m", false},             // as ESC [
       // Right to left from here; the next is one of its likes; a line ends.
@@ -380,7 +379,7 @@ TEST_F(AccessDatabaseTest, LabelsAreShortAndPrintable) {
       {{'\xe2', '\x80', '\xa8'}, false},
       {{'\xe2', '\x80', '\x8f'}, false},
       {{'\xd8', '\x9c'}, false},
-      {"'); DROP TABLE codes; --", true},  //
+      {"'); DROP TABLE codes; --", true},
   };
   const auto database = Open();
   std::uint32_t number = 0;

@@ -13,6 +13,7 @@
 #include <random>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "parlor/check.h"
 #include "parlor/host/access_store.h"

@@ -8,11 +8,9 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
-#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <map>
-#include <memory>
 #include <random>
 #include <set>
 #include <sstream>

@@ -11,9 +11,7 @@
 #include <functional>
 #include <list>
 #include <memory>
-#include <optional>
 #include <span>
-#include <string>
 #include <utility>
 #include <vector>
 

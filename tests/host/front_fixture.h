@@ -2,6 +2,7 @@
 #ifndef PARLOR_TESTS_HOST_FRONT_FIXTURE_H_
 #define PARLOR_TESTS_HOST_FRONT_FIXTURE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>

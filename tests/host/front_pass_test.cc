@@ -1,9 +1,7 @@
 // Clients of a front that wait for the access store: it answers late, in any
 // order or never, and they may be gone by then.
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>

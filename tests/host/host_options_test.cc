@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <ostream>
 #include <string>
@@ -428,8 +429,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadRow{"Proxy",
                {"--trusted-proxy", "::1", "--trusted-proxy", "proxy.example"},
                "--trusted-proxy[1]: \"proxy.example\": is neither an address "
-               "nor a "
-               "network like \"10.0.0.0/8\""},
+               "nor a network like \"10.0.0.0/8\""},
         BadRow{"StateEmpty", {"--state="}, "--state: has no value"},
         BadRow{
             "AccessEmpty", {"--access", ""}, "--access: the file has no name"},

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <string>
-#include <utility>
 
 #include "parlor/byte_io.h"
 

@@ -3,11 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <memory>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "parlor/lockstep/peer.h"

@@ -4,13 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <fstream>
-#include <memory>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 

@@ -17,7 +17,6 @@
 #include <cstdio>
 #include <functional>
 #include <new>
-#include <string>
 #include <thread>
 #include <utility>
 #include <vector>

@@ -2,8 +2,12 @@
 // that friends_test.cc tells of is sockets, and the clock of the system.
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "clock.h"
 #include "net_links.h"

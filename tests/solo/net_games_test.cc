@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "parlor/host/os_entropy.h"
 
 namespace parlor::solo {

@@ -5,7 +5,6 @@
 #include <array>
 #include <chrono>
 #include <csignal>
-#include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -67,8 +66,7 @@ TEST_F(RestartProcessTest, TheMatchGoesOnToTheSameHash) {
     host->Signal(signal);
     EXPECT_EQ(host->AwaitEnd(kSoon), signal == SIGTERM ? 0 : -SIGKILL);
     ASSERT_NO_FATAL_FAILURE(StartHost());
-    EXPECT_TRUE(HostSaid("1 match with 3 seats taken back"))
-        << host->output();
+    EXPECT_TRUE(HostSaid("1 match with 3 seats taken back")) << host->output();
     ++restarts;
     for (const auto& player : players) {
       EXPECT_TRUE(player->AwaitCount("back at frame ", restarts, kSoon))

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
-#include <utility>
+#include <cstddef>
 
 #include "parlor/check.h"
 

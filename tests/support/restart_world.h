@@ -9,9 +9,7 @@
 #define PARLOR_TESTS_SUPPORT_RESTART_WORLD_H_
 
 #include <cstdint>
-#include <functional>
 #include <memory>
-#include <optional>
 #include <utility>
 #include <vector>
 

@@ -8,7 +8,6 @@
 #include <functional>
 #include <list>
 #include <memory>
-#include <utility>
 #include <vector>
 
 #include "parlor/executor.h"
