@@ -67,7 +67,7 @@ void BM_TakeBack(benchmark::State& state) {
     PARLOR_CHECK(opened.ok());
     host::Shard shard({}, entropy);
     shard.SetStore(opened->file.get());
-    for (const KeptRoom& room : opened->rooms) {
+    for (const host::KeptRoom& room : opened->rooms) {
       PARLOR_CHECK(shard.Restore(TimePoint{}, room.number, room.state));
     }
     PARLOR_CHECK(shard.rooms() == RestartCrowd::kRooms);

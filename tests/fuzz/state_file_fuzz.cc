@@ -42,7 +42,7 @@ std::vector<Kept> OpenAndClose(const std::string& path, bool* logged) {
       [logged](host::LogLevel, std::string_view) { *logged = true; });
   PARLOR_CHECK(opened.ok());
   std::vector<Kept> kept;
-  for (const KeptRoom& room : opened->rooms) {
+  for (const host::KeptRoom& room : opened->rooms) {
     PARLOR_CHECK(room.number < kRooms && room.state.opened_for <= kSeats);
     kept.push_back({room.number, test::BytesOf(room.state)});
   }
