@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "parlor/time.h"
 
@@ -102,6 +103,11 @@ void LinkState::Set(const Conditions& new_conditions) {
       new_conditions.up.latency + new_conditions.down.latency;
   path(Direction::kUp).Set(new_conditions.up, round_trip + kRetransmitTime);
   path(Direction::kDown).Set(new_conditions.down, round_trip + kRetransmitTime);
+}
+
+void LinkState::Reset() {
+  const std::vector<LinkUser*> all = users;
+  for (LinkUser* user : all) user->OnReset();
 }
 
 }  // namespace parlor::sim

@@ -96,6 +96,7 @@ class LinkUser {
  public:
   virtual void OnCut(Direction direction) = 0;
   virtual void OnHeal(Direction direction) = 0;
+  // May remove this user, and no other.
   virtual void OnReset() = 0;
 
  protected:
@@ -116,6 +117,7 @@ struct LinkState {
   }
   void Add(LinkUser& user) { users.push_back(&user); }
   void Remove(LinkUser& user) { std::erase(users, &user); }
+  void Reset();
 
   Conditions conditions;
   Random random;

@@ -22,7 +22,10 @@ Link::Link(Network& network, const Conditions& conditions, std::string name)
       name_(std::move(name)),
       state_(std::make_unique<LinkState>(network.executor(), conditions)) {}
 
-Link::~Link() { PARLOR_CHECK(state_->users.empty()); }
+Link::~Link() {
+  state_->Reset();  // what is left is nobody's
+  PARLOR_CHECK(state_->users.empty());
+}
 
 const Conditions& Link::conditions() const { return state_->conditions; }
 
@@ -58,7 +61,7 @@ void Link::Heal() {
 
 void Link::Reset() {
   Note(NetworkEvent::What::kReset, Direction::kUp);
-  for (LinkUser* user : state_->users) user->OnReset();
+  state_->Reset();
 }
 
 // What befell the link itself.

@@ -20,8 +20,9 @@
 
 namespace parlor::sim {
 
-// What a path takes of a stream before the receiving system has it, and what
-// that keeps for a reader. Linux's initial buffers.
+// What a path takes of a stream before the receiving system has it (some ten
+// packets, Linux's initial window), and what that keeps for a reader (its
+// initial buffer).
 inline constexpr std::size_t kSendBytes = 16 * 1024;
 inline constexpr std::size_t kReceiveBytes = 128 * 1024;
 
@@ -41,7 +42,7 @@ class StreamPort {
   void Unplug();
 
  private:
-  friend class SimStream;
+  friend class StreamWire;
   VirtualLoop* loop_ = nullptr;
   Accept accept_;
   bool unplugged_ = false;

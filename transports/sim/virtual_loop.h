@@ -3,6 +3,7 @@
 #ifndef PARLOR_TRANSPORTS_SIM_VIRTUAL_LOOP_H_
 #define PARLOR_TRANSPORTS_SIM_VIRTUAL_LOOP_H_
 
+#include <cstddef>
 #include <deque>
 #include <functional>
 
@@ -62,8 +63,11 @@ class VirtualLoop final : public stream::StreamLoop {
   // an earlier call said. What is due meanwhile runs then.
   void StallUntil(TimePoint until);
 
-  // For who reads streams on it.
-  using StreamLoop::CountRead;
+  // Who reads a stream on it says how much it was: a part of this turn.
+  void CountRead(std::size_t bytes) {
+    StreamLoop::CountRead(bytes);
+    turn_.RunSoon();
+  }
 
  private:
   friend class VirtualEvent;

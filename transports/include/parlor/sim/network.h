@@ -246,7 +246,7 @@ class Link {
 
  private:
   friend class Wire;
-  friend class SimStream;
+  friend class StreamWire;
   void Note(NetworkEvent::What what, Direction direction);
 
   Network& network_;
