@@ -59,6 +59,7 @@ class ToyGame : public lockstep::Game {
   const std::optional<lockstep::Match>& match() const { return match_; }
 
   // Another state from here on: what a fault in a simulation does.
+  void Corrupt() { state_ = Mix(state_, 0xbad); }
 
   std::function<std::uint32_t(std::uint32_t)> word;
   std::function<void()> on_start, on_input, on_step, on_hash;

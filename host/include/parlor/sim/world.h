@@ -4,9 +4,9 @@
 // game's own peers; only the wire and the clock are made up. One seed gives one
 // run, on every compiler and in every build.
 //
+//   std::array<MyGame, 4> games;
 //   sim::World world({.seed = 7, .network = sim::kMobile});
 //   sim::Host& host = world.AddHost();
-//   std::array<MyGame, 4> games;
 //   for (MyGame& game : games) {
 //     world.AddClient(game).Join(host, {.room = 1, .players = 4});
 //   }
@@ -117,10 +117,11 @@ class Host {
 
 struct ClientOptions {
   Via via = Via::kMessages;
-  lockstep::PeerOptions peer;
+  lockstep::PeerOptions peer;  // jitter_seed 0: drawn from the world's
   StreamOptions stream;
-  int rate_hz = 60;  // of its game's loop
-  // A clock that is off: its loop runs so many ppm faster (or slower).
+  int rate_hz = 60;  // of its game's loop, up to 1,000
+  // A clock that is off: its loop runs so many ppm faster (or slower); up to
+  // 100,000 either way. Deadlines of its peer and its links are not.
   std::int32_t clock_ppm = 0;
 };
 
@@ -146,10 +147,12 @@ class Client {
   void Reset();
   // Its machine stands still for so long: no step, no event.
   void Stall(Duration time);
-  // Its process is gone, and its system says so to the host; for good.
+  // Its process is gone, and its system says so to the host; for good. Its game
+  // is not called any more.
   void Crash();
 
   bool crashed() const;
+  // Not of one that has crashed.
   lockstep::Peer& peer();
   const lockstep::Peer& peer() const;
   Link& link();
@@ -190,10 +193,12 @@ class World {
   // with what each client waits for.
   absl::Status RunUntil(const std::function<bool()>& done,
                         Duration at_most = 60 * kSecond);
-  // Until every client that has joined and not ended is at `frame`.
+  // Until every client that has joined, and neither ended nor crashed, is at
+  // `frame`. FailedPrecondition: there is none, and why.
   absl::Status RunUntilFrame(std::uint32_t frame,
                              Duration at_most = 600 * kSecond);
-  // Every link is healed, and everyone who plays is connected again.
+  // Every link is healed, and everyone in a match is connected again, waits for
+  // nobody who is away, and has run a frame. FailedPrecondition: nobody is left.
   absl::Status RunUntilHealed(Duration at_most = 60 * kSecond);
 
   // Whether every frame that two clients ran left both with the same hash, in

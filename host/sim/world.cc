@@ -1,0 +1,126 @@
+#include "parlor/sim/world.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "parlor/check.h"
+#include "parlor/connection.h"
+#include "parlor/connector.h"
+#include "parlor/executor.h"
+#include "parlor/lockstep/peer.h"
+#include "parlor/sim/network.h"
+#include "parlor/status.h"
+#include "parlor/time.h"
+#include "sim/client_impl.h"
+#include "sim/host_impl.h"
+#include "sim/sync_check.h"
+#include "sim/world_impl.h"
+
+namespace parlor::sim {
+
+World::World(const WorldOptions& options)
+    : impl_(std::make_unique<Impl>(options)) {}
+World::~World() = default;
+
+Host& World::AddHost(const HostOptions& options) {
+  const std::string name = "host " + std::to_string(impl_->hosts.size());
+  impl_->recorder.AddMachine(name);
+  impl_->hosts.push_back(std::unique_ptr<Host>(
+      new Host(std::make_unique<Host::Impl>(impl_->network, options, name))));
+  return *impl_->hosts.back();
+}
+
+Client& World::AddClient(lockstep::Game& game, const ClientOptions& options) {
+  return AddClient(game, impl_->options.network, options);
+}
+
+Client& World::AddClient(lockstep::Game& game, const Conditions& network,
+                         const ClientOptions& options) {
+  const std::string name = "client " + std::to_string(impl_->clients.size());
+  impl_->recorder.AddMachine(name);
+  impl_->clients.push_back(
+      std::unique_ptr<Client>(new Client(std::make_unique<Client::Impl>(
+          impl_->network, impl_->recorder, game, network, options, name))));
+  return *impl_->clients.back();
+}
+
+Client& World::client(std::size_t index) {
+  PARLOR_CHECK(index < impl_->clients.size());
+  return *impl_->clients[index];
+}
+std::size_t World::clients() const { return impl_->clients.size(); }
+Host& World::host(std::size_t index) {
+  PARLOR_CHECK(index < impl_->hosts.size());
+  return *impl_->hosts[index];
+}
+
+std::unique_ptr<Connection> World::Connect(Host& host, const Hello& hello,
+                                           Via via,
+                                           ConnectionHandler* handler) {
+  Link& link = impl_->LinkOfStrangers(host);
+  Host::Impl& to = *host.impl_;
+  return impl_->strangers->Connect(
+      link, {to.endpoint(), to.web_port(), to.tcp_port()}, via, hello, handler);
+}
+
+TimePoint World::now() const { return impl_->executor.now(); }
+
+void World::RunFor(Duration time) {
+  impl_->RunUntil([] { return false; }, now() + time);
+}
+
+absl::Status World::RunUntil(const std::function<bool()>& done,
+                             Duration at_most) {
+  if (impl_->RunUntil(done, now() + at_most)) return absl::OkStatus();
+  return impl_->NotYet(at_most);
+}
+
+absl::Status World::RunUntilFrame(std::uint32_t frame, Duration at_most) {
+  const absl::Status status =
+      RunUntil([this, frame] { return impl_->AllAt(frame); }, at_most);
+  if (!status.ok() || impl_->AnyPlays()) return status;
+  return MakeStatus(absl::StatusCode::kFailedPrecondition,
+                    "nobody plays:\n" + impl_->Describe());
+}
+
+absl::Status World::RunUntilHealed(Duration at_most) {
+  std::vector<std::uint32_t> frames;
+  bool any = false;
+  for (const auto& client : impl_->clients) {
+    client->Heal();
+    frames.push_back(client->crashed() ? 0 : client->peer().frame());
+    any = any || client->impl_->plays();
+  }
+  const absl::Status status = RunUntil(
+      [this, &frames] { return impl_->AllConnected(frames); }, at_most);
+  if (!status.ok() || !any || impl_->AnyPlays()) return status;
+  return MakeStatus(absl::StatusCode::kFailedPrecondition,
+                    "nobody plays any more:\n" + impl_->Describe());
+}
+
+absl::Status World::CheckInSync() const {
+  for (const std::vector<SyncMember>& match : impl_->Matches()) {
+    if (absl::Status status = CheckSync(match); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+std::uint64_t World::digest() const { return impl_->network.digest(); }
+std::uint64_t World::seed() const { return impl_->options.seed; }
+
+void World::Record(std::size_t events_max) {
+  impl_->recorder.Start(events_max);
+}
+std::string World::TraceText() const { return impl_->recorder.Text(); }
+std::string World::TraceSvg() const { return impl_->recorder.Svg(); }
+
+Executor& World::executor() { return impl_->executor; }
+Network& World::network() { return impl_->network; }
+
+}  // namespace parlor::sim

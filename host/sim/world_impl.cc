@@ -1,0 +1,156 @@
+#include "sim/world_impl.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "parlor/check.h"
+#include "parlor/lockstep/peer.h"
+#include "parlor/sim/network.h"
+#include "parlor/sim/world.h"
+#include "parlor/status.h"
+#include "parlor/time.h"
+#include "sim/client_impl.h"
+#include "sim/host_impl.h"
+#include "sim/machine.h"
+#include "sim/sync_check.h"
+#include "sim/watched_game.h"
+
+namespace parlor::sim {
+namespace {
+
+using lockstep::Peer;
+using lockstep::PeerState;
+
+// Events of one instant: more of them, and they only make each other.
+constexpr std::size_t kEventsAtOnceMax = 10'000'000;
+
+// "12.5 s".
+std::string SecondsText(Duration time) {
+  std::string text = std::to_string(time / kSecond);
+  const auto tenths = time % kSecond / (100 * kMillisecond);
+  if (tenths != 0) text += "." + std::to_string(tenths);
+  return text + " s";
+}
+
+}  // namespace
+
+World::Impl::Impl(const WorldOptions& opts)
+    : options(opts), executor(opts.seed, opts.ties), network(executor) {}
+
+World::Impl::~Impl() {
+  for (const auto& client : clients) client->impl_->EndProcess();
+  hosts.clear();
+}
+
+bool World::Impl::RunUntil(const std::function<bool()>& done, TimePoint limit) {
+  std::size_t at_once = 0;
+  while (!done()) {
+    const TimePoint before = executor.now();
+    if (!executor.RunNext(limit)) {
+      executor.RunUntil(limit);
+      return false;
+    }
+    at_once = executor.now() == before ? at_once + 1 : 0;
+    PARLOR_CHECK(at_once < kEventsAtOnceMax);
+  }
+  return true;
+}
+
+absl::Status World::Impl::NotYet(Duration waited) const {
+  return MakeStatus(absl::StatusCode::kDeadlineExceeded,
+                    "not within " + SecondsText(waited) + ":\n" + Describe());
+}
+
+std::string World::Impl::Describe() const {
+  std::string text;
+  for (std::size_t i = 0; i < clients.size(); ++i) {
+    text += "  " + client(i).Describe() + "\n";
+  }
+  for (std::size_t i = 0; i < hosts.size(); ++i) {
+    const Host& host = *hosts[i];
+    text += "  host " + std::to_string(i) + ": ";
+    if (!host.running()) {
+      text += "down\n";
+    } else if (host.stopped()) {
+      text += "stopped\n";
+    } else {
+      text += std::to_string(host.rooms()) + " rooms, " +
+              std::to_string(host.players()) + " players\n";
+    }
+  }
+  return text;
+}
+
+bool World::Impl::AnyPlays() const {
+  for (std::size_t i = 0; i < clients.size(); ++i) {
+    if (client(i).plays()) return true;
+  }
+  return false;
+}
+
+bool World::Impl::AllAt(std::uint32_t frame) const {
+  for (std::size_t i = 0; i < clients.size(); ++i) {
+    if (client(i).plays() && client(i).peer->frame() < frame) return false;
+  }
+  return true;
+}
+
+bool World::Impl::AllConnected(const std::vector<std::uint32_t>& before) const {
+  for (std::size_t i = 0; i < clients.size(); ++i) {
+    if (!client(i).plays() || !client(i).peer->match()) continue;
+    const Peer& peer = *client(i).peer;
+    if (peer.state() != PeerState::kPlaying || peer.away() != 0) return false;
+    // Who waits for one that has left waits for a word of its game's own.
+    const bool left = (peer.waiting_for() & peer.lost()) != 0;
+    if (!left && peer.frame() <= before[i]) return false;
+  }
+  return true;
+}
+
+std::vector<std::vector<SyncMember>> World::Impl::Matches() const {
+  // A room's next match has another seed.
+  using Key = std::tuple<std::size_t, std::uint32_t, std::uint32_t>;
+  std::map<Key, std::vector<SyncMember>> matches;
+  for (std::size_t i = 0; i < clients.size(); ++i) {
+    const Client::Impl& c = client(i);
+    if (!c.watched.match()) continue;
+    const auto host = static_cast<std::size_t>(
+        std::find_if(hosts.begin(), hosts.end(),
+                     [&c](const auto& h) { return h.get() == c.host; }) -
+        hosts.begin());
+    matches[{host, c.room, c.watched.match()->seed}].push_back(
+        {&c.watched, c.name});
+  }
+  std::vector<std::vector<SyncMember>> all;
+  for (auto& [key, members] : matches) all.push_back(std::move(members));
+  return all;
+}
+
+Link& World::Impl::LinkOfStrangers(Host& host) {
+  if (strangers == nullptr) {
+    strangers = std::make_unique<Machine>(network, Endpoint::Turn::kEvents,
+                                          StreamOptions{}, "strangers");
+    recorder.AddMachine("strangers");
+  }
+  const auto index = static_cast<std::size_t>(
+      std::find_if(hosts.begin(), hosts.end(),
+                   [&host](const auto& h) { return h.get() == &host; }) -
+      hosts.begin());
+  PARLOR_CHECK(index < hosts.size());
+  std::unique_ptr<Link>& link = stranger_links[index];
+  if (link == nullptr) {
+    link = std::make_unique<Link>(network, options.network, "strangers");
+    recorder.SetEnds(*link, "strangers", "host " + std::to_string(index));
+  }
+  return *link;
+}
+
+}  // namespace parlor::sim

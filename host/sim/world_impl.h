@@ -1,0 +1,62 @@
+// A world: what world.h says of it, from the inside.
+#ifndef PARLOR_HOST_SIM_WORLD_IMPL_H_
+#define PARLOR_HOST_SIM_WORLD_IMPL_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "parlor/executor.h"
+#include "parlor/sim/network.h"
+#include "parlor/sim/world.h"
+#include "parlor/time.h"
+#include "sim/machine.h"
+#include "sim/recorder.h"
+#include "sim/sync_check.h"
+
+namespace parlor::sim {
+
+struct World::Impl {
+  explicit Impl(const WorldOptions& opts);
+  // In the order that connections, links and endpoints ask for.
+  ~Impl();
+
+  // The events of up to `limit`, until `done`; false: it is not.
+  bool RunUntil(const std::function<bool()>& done, TimePoint limit);
+  absl::Status NotYet(Duration waited) const;
+  // What each client and host does, one a line.
+  std::string Describe() const;
+
+  Client::Impl& client(std::size_t index) const {
+    return *clients[index]->impl_;
+  }
+  bool AnyPlays() const;
+  bool AllAt(std::uint32_t frame) const;
+  // All who play are connected, and nobody waits for one who is not. `before`
+  // are the clients' frames at some earlier time, beyond which all have got.
+  bool AllConnected(const std::vector<std::uint32_t>& before) const;
+
+  // Those that were in one match, match by match.
+  std::vector<std::vector<SyncMember>> Matches() const;
+
+  // The way of all strangers to `host`, from the one machine they have.
+  Link& LinkOfStrangers(Host& host);
+
+  const WorldOptions options;
+  Executor executor;
+  Network network;
+  std::vector<std::unique_ptr<Host>> hosts;
+  std::vector<std::unique_ptr<Client>> clients;
+  std::unique_ptr<Machine> strangers;  // once there are some
+  std::map<std::size_t, std::unique_ptr<Link>> stranger_links;  // by host
+  Recorder recorder{network};
+};
+
+}  // namespace parlor::sim
+
+#endif  // PARLOR_HOST_SIM_WORLD_IMPL_H_
