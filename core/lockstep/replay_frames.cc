@@ -1,6 +1,8 @@
 #include "parlor/lockstep/replay_frames.h"
 
 #include <algorithm>
+#include <string>
+#include <utility>
 
 #include "parlor/check.h"
 #include "parlor/status.h"
@@ -66,61 +68,66 @@ absl::Status ReplayFrames::Append(ReplayLogReader& next) {
       next.match()->mode != mode_ || next.match()->players != players_) {
     return NotNext("it is another match's");
   }
-  const std::vector<ReplaySeat>& seats = next.kept()->seats;
   for (std::size_t s = 0; s < columns_.size(); ++s) {
-    const Column& column = columns_[s];
-    if (column.left && !seats[s].left) return NotNext("a seat is back");
-    const bool reaches = seats[s].inputs.size() < kReplayInputs ||
-                         Decode(seats[s].inputs.front()).frame <= column.next;
-    if (!column.stuck && !column.left && !reaches) {
-      return NotNext("frames between them are in neither");
+    if (columns_[s].left && !next.kept()->seats[s].left) {
+      return NotNext("seat " + std::to_string(s) + " had left before it");
     }
   }
-  TakeKept(*next.kept());
-  TakeEvents(next);
+  ReplayFrames longer = *this;
+  longer.TakeKept(*next.kept());
+  longer.TakeEvents(next);
+  if (longer.begin_ > begin_) {
+    return NotNext("frames from " + std::to_string(end_) + " up to " +
+                   std::to_string(longer.begin_) + " are in neither");
+  }
+  *this = std::move(longer);
   return absl::OkStatus();
 }
 
-// Where the seats' frames begin: with those below the delay, or with the oldest
-// that was kept.
+// Frames below the delay are there before anybody says one.
 void ReplayFrames::TakeBegin(const ReplayLogReader& log) {
-  const std::optional<ReplayKept>& kept = log.kept();
   if (source_ == ReplaySource::kPeer) return;
-  for (std::size_t s = 0; s < columns_.size(); ++s) {
-    Column& column = columns_[s];
-    const bool whole = !kept || kept->seats[s].inputs.size() < kReplayInputs;
-    if (whole) {
-      for (int f = 0; f < delay_; ++f) {
-        column.Push(static_cast<std::uint32_t>(f), 0);
-      }
-    } else {
-      column.next = Decode(kept->seats[s].inputs.front()).frame;
-      begin_ = std::max(begin_, static_cast<std::uint32_t>(column.next));
+  for (Column& column : columns_) {
+    for (int f = 0; f < delay_; ++f) {
+      column.Push(static_cast<std::uint32_t>(f), 0);
     }
   }
-  if (kept) TakeKept(*kept);
+  in_match_ = log.kept().has_value();
+  if (in_match_) TakeKept(*log.kept());
 }
 
 void ReplayFrames::TakeKept(const ReplayKept& kept) {
   for (std::size_t s = 0; s < columns_.size(); ++s) {
     const ReplaySeat& seat = kept.seats[s];
+    Column& column = columns_[s];
     for (const MessageBytes& bytes : seat.inputs) {
       const Message message = Decode(bytes);
-      TakeInput(columns_[s], message.frame, message.value);
+      // What was kept may itself lack what died with an earlier process.
+      column.taken_back = true;
+      TakeInput(column, message.frame, message.value);
     }
-    columns_[s].left = columns_[s].left || seat.left;
+    column.left = column.left || seat.left;
+    column.taken_back = true;
   }
 }
 
-// As Peer::OnInput, of one that was there all the time.
+// As Peer::OnInput, of one that was there all the time. Of what a process that
+// was killed had relayed and not kept, the peers know more than we do: where a
+// seat goes on then, it has said what was before.
 void ReplayFrames::TakeInput(Column& column, std::uint32_t frame,
                              std::uint32_t word) {
-  if (column.stuck || column.left || frame < column.next) return;
-  if (frame == column.next) {
-    column.Push(frame, word);
-  } else {
-    column.stuck = true;
+  if (column.stuck || column.left) return;
+  const bool taken_back = std::exchange(column.taken_back, false);
+  if (frame < column.next) return;
+  if (frame > column.next) {
+    if (!taken_back) {
+      column.stuck = true;
+      return;
+    }
+    column.runs.clear();
+    column.begin = column.next = frame;
   }
+  column.Push(frame, word);
 }
 
 void ReplayFrames::TakeEvents(ReplayLogReader& log) {
@@ -150,7 +157,7 @@ void ReplayFrames::TakeEvents(ReplayLogReader& log) {
   }
   log.Rewind();
   std::ranges::stable_sort(hashes_, {}, &ReplayHash::frame);
-  SetEnd();
+  SetRange();
 }
 
 void ReplayFrames::TakeFrames(const ReplayEvent& event) {
@@ -166,12 +173,14 @@ void ReplayFrames::TakeFrames(const ReplayEvent& event) {
 
 // A frame can be run once every seat that has not left has said it. Where all
 // have left, nobody has run beyond what the last of them said.
-void ReplayFrames::SetEnd() {
+void ReplayFrames::SetRange() {
+  begin_ = 0;
   std::uint64_t least = kFrameMax;
   std::uint64_t most = 0;
   bool all_left = true;
   for (const Column& column : columns_) {
     most = std::max(most, column.next);
+    begin_ = std::max(begin_, static_cast<std::uint32_t>(column.begin));
     if (column.left) continue;
     least = std::min(least, column.next);
     all_left = false;

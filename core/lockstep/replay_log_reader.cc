@@ -264,7 +264,7 @@ Duration ReplayLogReader::length() const {
 }
 int ReplayLogReader::delay() const {
   if (state_->header.game.delay > 0) return state_->header.game.delay;
-  const std::uint32_t first = state_->so_far->track.first().value_or(0);
+  const std::uint32_t first = state_->so_far->track.first();
   return static_cast<int>(
       std::min(first, static_cast<std::uint32_t>(limits::kDelay.ceiling)));
 }

@@ -136,7 +136,7 @@ void ReplayLogWriter::AddFrame(TimePoint now,
   const bool same =
       run.count > 0 && run.bots == bots &&
       std::equal(inputs.begin(), inputs.end(), run.inputs.begin());
-  if (!same || run.count == replay::kRunMax) TakeRun();
+  if (run.count > 0 && (!same || run.count == replay::kRunMax)) TakeRun();
   CloseIfDue(tick);
   if (!status_.ok()) return;
   if (run.count == 0) {
@@ -215,7 +215,6 @@ void ReplayLogWriter::CloseIfDue(std::uint32_t tick) {
 // The frames that were alike become an event.
 void ReplayLogWriter::TakeRun() {
   State& s = *state_;
-  if (s.run.event.count == 0) return;
   if (s.payload.empty()) BeginChunk(s.run.tick);
   PARLOR_CHECK(s.track.Take(s.run.event) == nullptr);
   s.codec.Encode(s.run.tick, s.run.event, s.payload);
@@ -226,7 +225,7 @@ void ReplayLogWriter::TakeRun() {
 void ReplayLogWriter::Flush() {
   State& s = *state_;
   if (!status_.ok()) return;
-  TakeRun();
+  if (s.run.event.count > 0) TakeRun();
   if (!s.payload.empty()) {
     AddChunk({.type = ChunkType::kEvents,
               .tick = s.chunk_tick,
@@ -246,6 +245,7 @@ void ReplayLogWriter::Finish() {
   ByteWriter(s.payload).VarUint(s.events);
   AddChunk({.type = ChunkType::kEnd, .tick = s.tick, .frame = s.track.frame()},
            s.payload);
+  s.payload.clear();
   Write();
 }
 

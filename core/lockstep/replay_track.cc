@@ -15,6 +15,7 @@ std::uint32_t AsFrame(std::uint64_t next) {
 
 void Track::TakeKept(const ReplayKept& kept) {
   phase_ = Phase::kPlaying;
+  kept_ = true;
   match_ = {.players = static_cast<int>(kept.seats.size()), .mode = kept.mode};
   for (std::size_t i = 0; i < kept.seats.size(); ++i) {
     const ReplaySeat& from = kept.seats[i];
@@ -22,10 +23,6 @@ void Track::TakeKept(const ReplayKept& kept) {
     seats_[i].next_input = static_cast<std::uint64_t>(from.last_input + 1);
     seats_[i].next_hash = static_cast<std::uint64_t>(from.last_hash + 1);
     said_ = std::max(said_, seats_[i].next_input);
-    // All that it said is there, its first frame too.
-    if (!from.inputs.empty() && from.inputs.size() < kReplayInputs) {
-      Began(Decode(from.inputs.front()).frame);
-    }
   }
 }
 
@@ -66,9 +63,9 @@ const char* Track::TakeInput(const ReplayEvent& event) {
   if (!MayRelay(Kind::kInput, event.seat, event.frame)) {
     return "an INPUT that no room relays";
   }
-  if (seats_[static_cast<std::size_t>(event.seat)].next_input == 0) {
-    Began(event.frame);
-  }
+  Seat& seat = seats_[static_cast<std::size_t>(event.seat)];
+  // Of a match that began elsewhere, nobody knows.
+  if (seat.next_input == 0 && !kept_) seat.first = event.frame;
   Relayed(Kind::kInput, event.seat, event.frame);
   said_ = std::max(said_, std::uint64_t{event.frame} + 1);
   return nullptr;
@@ -163,6 +160,21 @@ const char* Track::TakeBegin(const ReplayEvent& event) {
   phase_ = Phase::kPlaying;
   match_ = {.players = event.players, .mode = event.mode};
   return nullptr;
+}
+
+std::uint32_t Track::first() const {
+  std::uint32_t best = 0;
+  std::ptrdiff_t most = 0;
+  for (const Seat& seat : seats_) {
+    if (!seat.first) continue;
+    const std::ptrdiff_t count =
+        std::ranges::count(seats_, seat.first, &Seat::first);
+    if (count > most || (count == most && *seat.first < best)) {
+      best = *seat.first;
+      most = count;
+    }
+  }
+  return best;
 }
 
 std::uint32_t Track::frame() {

@@ -46,8 +46,8 @@ class Track {
   std::uint32_t frame();
   // One above the last frame that any seat has said; the same of a kPeer.
   std::uint64_t said() const { return said_; }
-  // The lowest frame that a seat began with, or absent.
-  const std::optional<std::uint32_t>& first() const { return first_; }
+  // The frame that most seats began with, the lowest such; 0: not known.
+  std::uint32_t first() const;
 
  private:
   enum class Phase : std::uint8_t { kLobby, kPlaying, kEnded };
@@ -56,6 +56,7 @@ class Track {
     Is is = Is::kFree;
     std::uint64_t next_input = 0;  // one above the last
     std::uint64_t next_hash = 0;
+    std::optional<std::uint32_t> first;  // that it said
   };
 
   const char* TakeInput(const ReplayEvent& event);
@@ -63,20 +64,17 @@ class Track {
   const char* TakeFrames(const ReplayEvent& event);
   const char* TakeSeat(const ReplayEvent& event);
   const char* TakeBegin(const ReplayEvent& event);
-  void Began(std::uint32_t frame) {
-    first_ = std::min(first_.value_or(frame), frame);
-  }
 
   ReplaySource source_;
   int size_;
   int recorded_by_;
   Phase phase_ = Phase::kLobby;
+  bool kept_ = false;
   std::optional<ReplayLogReader::Match> match_;
   std::array<Seat, kReplaySeatsMax> seats_;
   std::uint32_t frames_ = 0;
   std::uint32_t frame_ = 0;
   std::uint64_t said_ = 0;
-  std::optional<std::uint32_t> first_;
   std::optional<std::uint32_t> keyframe_;  // the last one's
 };
 

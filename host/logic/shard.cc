@@ -319,6 +319,9 @@ bool Shard::Restore(TimePoint now, std::uint32_t number,
 void Shard::Keep(TimePoint now, Entry& entry) {
   entry.room.Save(now, keeping_->buffer);
   keeping_->store.Keep(entry.number, keeping_->buffer);
+  // A recording reaches as far: the next process's, which begins with what was
+  // kept, goes on from it without a hole.
+  if (entry.log) entry.log->Flush();
   keeping_->due.Set(entry.keep, kNever);
   entry.kept = true;
   entry.kept_relayed = entry.room.counters().relayed;

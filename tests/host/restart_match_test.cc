@@ -10,8 +10,11 @@
 #include <vector>
 
 #include "parlor/lockstep/peer.h"
+#include "parlor/lockstep/replay_frames.h"
+#include "parlor/lockstep/replay_log.h"
 #include "parlor/lockstep/room.h"
 #include "parlor/random.h"
+#include "support/replay_match.h"
 #include "support/restart_world.h"
 #include "support/seed.h"
 
@@ -34,7 +37,11 @@ struct Reached {
   int half_heard = 0;  // of these two, told to some of the others only
   int twice = 0;       // restarts while not everyone was back from the last one
   std::uint64_t resumes = 0;
-  int bots = 0;  // seats that a bot took over
+  int bots = 0;    // seats that a bot took over
+  int joined = 0;  // recordings that go on where the one before stopped
+  int holes = 0;   // that do not
+  int torn = 0;    // recordings that ended with a kill
+  std::uint64_t frames = 0;  // that were recorded as they were run
 };
 
 class RestartedMatch {
@@ -56,6 +63,7 @@ class RestartedMatch {
     }
     PlayOn();
     CheckStates();
+    CheckRecordings();
   }
 
  private:
@@ -195,6 +203,33 @@ class RestartedMatch {
     EXPECT_EQ(first.stop_state, Undisturbed());
   }
 
+  // Each process has recorded its part. Together they are what was played, but
+  // for what died with one that was killed: then only what was after that.
+  void CheckRecordings() {
+    world_.EndInOrder();
+    std::optional<lockstep::ReplayFrames> frames;
+    for (const auto& recorded : world_.records().recordings) {
+      EXPECT_EQ(recorded.number, kRoom);
+      auto log = lockstep::ReplayLogReader::Open(recorded.bytes, true);
+      ASSERT_TRUE(log.ok()) << log.status();
+      if (log->torn_at()) ++reached_.torn;
+      EXPECT_EQ(log->kept().has_value(), frames.has_value());
+      if (frames && frames->Append(*log).ok()) {
+        ++reached_.joined;
+        continue;
+      }
+      if (frames) ++reached_.holes;
+      auto anew = lockstep::ReplayFrames::Of(*log);
+      ASSERT_TRUE(anew.ok()) << anew.status();
+      frames = *std::move(anew);
+    }
+    for (const auto& client : world_.clients()) {
+      reached_.frames +=
+          test::ExpectRecorded(*frames, client->peer(), client->game(),
+                               test::OthersRan(world_, *client));
+    }
+  }
+
   void ExpectGone(Client& client) {
     EXPECT_TRUE(client.cut_off ||
                 client.peer().end() == lockstep::PeerEnd::kLeft)
@@ -226,6 +261,9 @@ TEST(RestartMatchTest, GoesOnToTheSameHash) {
     RestartedMatch(seed, reached).Run();
     if (testing::Test::HasFailure()) return;
   }
+  std::printf("%d recordings joined, %d not, %d torn; %llu frames\n",
+              reached.joined, reached.holes, reached.torn,
+              static_cast<unsigned long long>(reached.frames));
   std::printf(
       "%d kills, %d of them far behind, %d orderly, %d again too soon, after "
       "%d AWAY and %d LEAVE, %d half heard; %llu resumes, %d bots\n",
@@ -241,6 +279,8 @@ TEST(RestartMatchTest, GoesOnToTheSameHash) {
   EXPECT_GT(reached.after_leave, 30);
   EXPECT_GT(reached.half_heard, 10);
   EXPECT_GT(reached.bots, 60);
+  EXPECT_GT(reached.torn, 300);
+  EXPECT_GT(reached.frames, 300'000u);
 }
 
 }  // namespace

@@ -24,6 +24,7 @@
 #include "parlor/lockstep/room.h"
 #include "parlor/transports/memory_pipe.h"
 #include "support/lockstep_world.h"
+#include "support/memory_room_records.h"
 
 namespace parlor::test {
 
@@ -44,6 +45,7 @@ class RestartWorld {
     explicit Client(RestartWorld& world)
         : world_(world), peer_(*this, game_, world.options_.peer) {
       game_.stop_frame = world.options_.frames;
+      game_.keep_frames = true;
       peer_.Join(world.now(), MakeHello());
     }
 
@@ -108,7 +110,11 @@ class RestartWorld {
   void RunFor(Duration time) { executor_.RunFor(time); }
 
   // kill -9: what the store has is all that is left.
-  void Kill() { process_.reset(); }
+  void Kill() {
+    records_.killed = true;
+    process_.reset();
+    records_.killed = false;
+  }
   // What SIGTERM does at the end of its drain; the process ends with Kill.
   // Nobody comes in any more (host/logic/door.h).
   void EndInOrder() {
@@ -119,6 +125,7 @@ class RestartWorld {
   void Start() {
     process_ = std::make_unique<Process>(options_, ++starts_);
     process_->shard.SetStore(&store_);
+    process_->shard.SetRecords(&records_);
     for (const host::KeptRoom& room : store_.rooms()) {
       PARLOR_CHECK(process_->shard.Restore(now(), room.number, room.state));
     }
@@ -129,6 +136,7 @@ class RestartWorld {
     return process_ == nullptr ? nullptr : process_->shard.FindRoom(kRoom);
   }
   host::MemoryRoomStore& store() { return store_; }
+  MemoryRoomRecords& records() { return records_; }
   TimePoint now() const { return executor_.now(); }
   std::vector<std::unique_ptr<Client>>& clients() { return clients_; }
 
@@ -170,6 +178,7 @@ class RestartWorld {
   const Options options_;
   Executor executor_;
   host::MemoryRoomStore store_;
+  MemoryRoomRecords records_;
   std::uint64_t starts_ = 0;
   std::unique_ptr<Process> process_;
   // After it: their ends of pipes may go first.

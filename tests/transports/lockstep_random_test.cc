@@ -11,8 +11,13 @@
 #include <vector>
 
 #include "parlor/lockstep/peer.h"
+#include "parlor/lockstep/replay_frames.h"
+#include "parlor/lockstep/replay_log.h"
+#include "parlor/lockstep/room_log.h"
 #include "parlor/random.h"
 #include "support/lockstep_world.h"
+#include "support/replay_bytes.h"
+#include "support/replay_match.h"
 #include "support/seed.h"
 
 namespace parlor::lockstep {
@@ -29,14 +34,18 @@ constexpr Duration kMs{1'000'000};
 class RandomMatch {
  public:
   explicit RandomMatch(std::uint64_t seed)
-      : random_(seed, 77), options_(Draw(seed)), world_(options_) {
+      : random_(seed, 77),
+        options_(Draw(seed)),
+        world_(options_),
+        recorder_(recorded_, world_.now(), world_.room(), Label()) {
+    world_.room().SetRecorder(&recorder_);
     rough_ = random_.Chance(1, 4);
     const bool hostile = random_.Chance(1, 2);
     for (int s = 0; s < options_.players; ++s) {
       if (s > 0 && hostile && random_.Chance(1, 3)) {
         AddHostile();
       } else {
-        world_.AddPeer();
+        world_.AddPeer().game().keep_frames = true;
       }
     }
   }
@@ -51,8 +60,10 @@ class RandomMatch {
     Heal();
     CheckLiveness();
     CheckSafety();
+    CheckRecording();
   }
 
+  std::uint64_t recorded_frames() const { return recorded_frames_; }
   std::uint64_t frames() {
     std::uint64_t sum = 0;
     for (Client* client : Honest(world_)) sum += client->peer().frame();
@@ -71,6 +82,14 @@ class RandomMatch {
     options.host_period = UpTo(8);
     options.ragged = random_.Chance(1, 2);
     return options;
+  }
+
+  // Of half of the matches, as of any host's, the game is not known: the delay
+  // is that of most seats, of which the hostile are less than half.
+  RoomLabel Label() {
+    RoomLabel label;
+    if (random_.Chance(1, 2)) label.game.delay = options_.peer.delay;
+    return label;
   }
 
   Duration UpTo(std::uint32_t ms) { return (1 + random_.Below(ms)) * kMs; }
@@ -258,6 +277,22 @@ class RandomMatch {
     }
   }
 
+  // What hostile seats said, too: the recording says what it came to.
+  void CheckRecording() {
+    world_.room().End(world_.now(), CloseReason::kNormal);
+    auto log = ReplayLogReader::Open(recorded_.bytes);
+    ASSERT_TRUE(log.ok()) << log.status();
+    auto frames = ReplayFrames::Of(*log);
+    EXPECT_EQ(frames.ok(), log->match().has_value()) << frames.status();
+    if (!frames.ok()) return;
+    for (Client* client : Honest(world_)) {
+      if (!client->peer().match()) continue;
+      recorded_frames_ +=
+          test::ExpectRecorded(*frames, client->peer(), client->game(),
+                               test::OthersRan(world_, *client));
+    }
+  }
+
   void CheckEnd(Client& client) {
     const Peer& peer = client.peer();
     SCOPED_TRACE(testing::Message()
@@ -291,13 +326,16 @@ class RandomMatch {
   bool rough_ = false;
   int told_ = 0;
   std::uint64_t resumes_ = 0;
+  std::uint64_t recorded_frames_ = 0;
   LockstepWorld world_;
+  test::MemoryReplaySink recorded_;
+  RoomLog recorder_;
 };
 
 TEST(RandomMatchTest, EveryHonestSeatIsInStepOrWasTold) {
   const std::uint64_t base = test::TestSeed();
   const std::uint64_t matches = test::NumberFromEnv("PARLOR_MATCHES", 2'000);
-  std::uint64_t frames = 0, resumes = 0;
+  std::uint64_t frames = 0, recorded = 0, resumes = 0;
   int told = 0;
   for (std::uint64_t seed = base; seed < base + matches; ++seed) {
     SCOPED_TRACE(testing::Message() << "rerun: PARLOR_SEED=" << seed
@@ -306,17 +344,20 @@ TEST(RandomMatchTest, EveryHonestSeatIsInStepOrWasTold) {
     RandomMatch match(seed);
     match.Run();
     frames += match.frames();
+    recorded += match.recorded_frames();
     resumes += match.resumes();
     told += match.told();
     if (testing::Test::HasFailure()) return;
   }
-  std::printf("%llu frames, %llu resumes, %d told\n",
+  std::printf("%llu frames, %llu recorded, %llu resumes, %d told\n",
               static_cast<unsigned long long>(frames),
+              static_cast<unsigned long long>(recorded),
               static_cast<unsigned long long>(resumes), told);
   // Matches in which nothing happens prove nothing.
   if (matches >= 1'000) {
     EXPECT_GT(resumes, matches);
     EXPECT_GT(told, 0);
+    EXPECT_GT(recorded, frames / 10 * 9);
   }
 }
 

@@ -50,14 +50,16 @@ class ReplayFrames {
 
   // And what the next process of the room recorded, which took it back: frames
   // that both have count once. FailedPrecondition: it is not the next one, by
-  // what its header and what it kept say; nothing has changed then.
+  // what its header and what it kept say, or there are frames that are in
+  // neither, since they died with a process that was killed; nothing has
+  // changed then.
   absl::Status Append(ReplayLogReader& next);
 
   int players() const { return players_; }
   int delay() const { return delay_; }
   // The frames there are: [begin, end). begin is 0, but where the recording
-  // began with a room that was taken back: then the first frame that all seats'
-  // kept inputs reach. What could be run: a peer may have stopped before it.
+  // began with a room that was taken back: then the first frame from which on
+  // it has every seat's. What could be run: a peer may have stopped before it.
   std::uint32_t begin() const { return begin_; }
   std::uint32_t end() const { return end_; }
 
@@ -79,10 +81,12 @@ class ReplayFrames {
   // Words as runs; after the last, what the seat's end says.
   struct Column {
     std::vector<Run> runs;
-    std::uint64_t next = 0;  // the first frame that is not in it
-    bool stuck = false;      // it skipped a frame
-    bool left = false;       // a bot has it from `next` on
-    std::size_t cursor = 0;  // the run of the last frame that was read
+    std::uint64_t begin = 0;  // the first frame that is in it
+    std::uint64_t next = 0;   // the first frame that is not in it
+    bool taken_back = false;  // it said nothing yet since the room was
+    bool stuck = false;       // it skipped a frame
+    bool left = false;        // a bot has it from `next` on
+    std::size_t cursor = 0;   // the run of the last frame that was read
 
     void Push(std::uint32_t frame, std::uint32_t word);
     std::uint32_t Read(std::uint32_t frame);
@@ -95,7 +99,7 @@ class ReplayFrames {
   static void TakeInput(Column& column, std::uint32_t frame,
                         std::uint32_t word);
   void TakeFrames(const ReplayEvent& event);
-  void SetEnd();
+  void SetRange();
 
   ReplaySource source_{};
   std::uint32_t seed_ = 0;

@@ -256,8 +256,9 @@ class ReplayLogReader {
   const std::optional<ReplayKept>& kept() const;
   std::uint64_t events() const;
   Duration length() const;  // the time of the last event
-  // The input delay: the header's; where that does not say, the lowest frame
-  // that any seat began with. 0: nobody said anything.
+  // The input delay: the header's. Where that does not say, the frame that most
+  // seats began with, of several the lowest, which a hostile seat may have made
+  // wrong. 0: not known, as nobody said anything, or not from the start.
   int delay() const;
 
   // Where the file stops to make sense; absent when it is whole. And why, as
