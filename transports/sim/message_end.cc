@@ -115,7 +115,11 @@ void MessageEnd::Drained() {
 
 // ---- Turns.
 
-void MessageEnd::Look() { end_seen_ = state_ == State::kEnded; }
+void MessageEnd::Look() {
+  end_seen_ = state_ == State::kEnded;
+  reset_seen_ = in_.reset_at <= now();
+  drained_seen_ = drained_;
+}
 
 TimePoint MessageEnd::Due() const {
   if (state_ == State::kClosed) return kNever;
@@ -136,9 +140,9 @@ TimePoint MessageEnd::Due() const {
 }
 
 void MessageEnd::Run(TimePoint now, std::uint64_t mark) {
-  const bool drained = drained_;
   TakeAll(now, mark);
-  if (drained && state_ == State::kOpen && handler_ != nullptr && opened_) {
+  if (drained_seen_ && state_ == State::kOpen && handler_ != nullptr &&
+      opened_) {
     drained_ = false;
     ++side_.endpoint->callbacks;
     handler_->OnWritable(now, *this, Lane::kReliable);
@@ -196,7 +200,7 @@ MessageEnd::Next MessageEnd::FindNext(TimePoint now, std::uint64_t mark) const {
       arrives = message.arrives;
     }
   }
-  if (in_.reset_at <= now && in_.reset_at < arrives) return Next::kReset;
+  if (reset_seen_ && in_.reset_at < arrives) return Next::kReset;
   return next;
 }
 

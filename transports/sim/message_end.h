@@ -89,10 +89,13 @@ class MessageEnd final : public Connection {
   ConnectionHandler* handler_;
   State state_ = State::kOpen;
   bool accepted_;
-  bool opened_ = false;    // OnOpen has come
-  bool drained_ = false;   // OnWritable is due
-  bool unheard_ = false;   // nobody listened for a while
-  bool end_seen_ = false;  // ended before this turn, or by what it took
+  bool opened_ = false;   // OnOpen has come
+  bool drained_ = false;  // OnWritable is due
+  bool unheard_ = false;  // nobody listened for a while
+  // What a turn found when it began.
+  bool end_seen_ = false;  // it has ended, or does so by what the turn took
+  bool reset_seen_ = false;
+  bool drained_seen_ = false;
   TimePoint alarm_ = kNever;
   TimePoint last_heard_;
   TimePoint pinged_at_ = TimePoint::min();

@@ -59,6 +59,7 @@ void RecordQueue::EndChunk() {
 }
 
 void StateQueue::Insert(StateMessage message) {
+  bytes_ += Weight(message);
   if (messages_.size() == messages_.capacity() &&
       first_ > messages_.size() / 2) {
     messages_.erase(messages_.begin(),
@@ -75,6 +76,7 @@ void StateQueue::Insert(StateMessage message) {
 
 StateMessage StateQueue::PopFront() {
   StateMessage message = std::move(messages_[first_++]);
+  bytes_ -= Weight(message);
   if (empty()) {
     messages_.clear();
     first_ = 0;
@@ -85,8 +87,16 @@ StateMessage StateQueue::PopFront() {
 void StateQueue::Erase(std::size_t index) {
   const auto place =
       messages_.begin() + static_cast<std::ptrdiff_t>(first_ + index);
+  bytes_ -= Weight(*place);
   Recycle(std::move(place->bytes));
   messages_.erase(place);
+}
+
+void StateQueue::Replace(std::size_t index, StateMessage message) {
+  StateMessage& place = messages_[first_ + index];
+  bytes_ += Weight(message);
+  bytes_ -= Weight(place);
+  Recycle(std::exchange(place, std::move(message)).bytes);
 }
 
 void StateQueue::Clear() {

@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "parlor/connection.h"
 #include "parlor/lane.h"
 #include "parlor/time.h"
 
@@ -132,9 +133,13 @@ class StateQueue {
   StateMessage& Front() { return messages_[first_]; }
   const StateMessage& Front() const { return messages_[first_]; }
   std::span<StateMessage> all() { return std::span(messages_).subspan(first_); }
+  // Of all, each with kMessageOverhead.
+  std::size_t bytes() const { return bytes_; }
 
   // By arrival, behind those of the same.
   void Insert(StateMessage message);
+  // In the place of all()[index].
+  void Replace(std::size_t index, StateMessage message);
   // Its bytes come back by Recycle.
   StateMessage PopFront();
   void Erase(std::size_t index);  // of all()
@@ -144,11 +149,16 @@ class StateQueue {
   void Recycle(std::vector<std::byte> buffer);
 
  private:
+  static std::size_t Weight(const StateMessage& message) {
+    return message.bytes.size() + kMessageOverhead;
+  }
+
   // More than that many buffers are not kept.
   static constexpr std::size_t kBuffersMax = 64;
 
   std::vector<StateMessage> messages_;  // those before first_ are gone
   std::size_t first_ = 0;
+  std::size_t bytes_ = 0;
   std::vector<std::vector<std::byte>> buffers_;
 };
 

@@ -249,17 +249,33 @@ SendResult Wire::SendState(Side& from, const Outgoing& outgoing) {
   return SendResult::kQueued;
 }
 
-void Wire::Insert(Direction direction, const Outgoing& outgoing,
-                  TimePoint arrives) {
-  StateQueue& queue = channel(direction).state;
+StateMessage Wire::MakeState(Channel& channel, const Outgoing& outgoing,
+                             TimePoint arrives) {
   StateMessage message{.sent = now(),
                        .arrives = arrives,
-                       .order = channel(direction).newest,
+                       .order = channel.newest,
                        .size = outgoing.size,
                        .kind = outgoing.kind,
-                       .bytes = queue.TakeBuffer()};
+                       .bytes = channel.state.TakeBuffer()};
   message.bytes.assign(outgoing.bytes.begin(), outgoing.bytes.end());
-  queue.Insert(std::move(message));
+  return message;
+}
+
+void Wire::Insert(Direction direction, const Outgoing& outgoing,
+                  TimePoint arrives) {
+  Channel& out = channel(direction);
+  // What lies there for long, since nobody takes it, is bounded as the reliable
+  // lane is: the oldest goes.
+  const Side& from = Receiver(Reverse(direction));
+  while (!out.state.empty() &&
+         out.state.bytes() + outgoing.bytes.size() + kMessageOverhead >
+             from.endpoint->options.reliable_bytes_max) {
+    StateMessage oldest = out.state.PopFront();
+    Report(NetworkEvent::What::kLost, direction, Lane::kState, AsSent(oldest),
+           oldest.sent, kNever);
+    out.state.Recycle(std::move(oldest.bytes));
+  }
+  out.state.Insert(MakeState(out, outgoing, arrives));
   Report(NetworkEvent::What::kMessage, direction, Lane::kState, outgoing, now(),
          arrives);
   Arrives(direction, arrives);
@@ -290,15 +306,13 @@ void Wire::Replace(Direction direction, const Outgoing& outgoing) {
   out.newest_size = outgoing.size;
   Report(NetworkEvent::What::kLost, direction, Lane::kState,
          out.newest_lost ? outgoing : Outgoing{}, now(), kNever);
-  for (StateMessage& message : out.state.all()) {
+  for (std::size_t i = 0; i < out.state.all().size(); ++i) {
+    const StateMessage& message = out.state.all()[i];
     if (message.order != replaced) continue;
-    message.sent = now();
-    message.order = out.newest;
-    message.size = outgoing.size;
-    message.kind = outgoing.kind;
-    message.bytes.assign(outgoing.bytes.begin(), outgoing.bytes.end());
+    const TimePoint arrives = message.arrives;
+    out.state.Replace(i, MakeState(out, outgoing, arrives));
     Report(NetworkEvent::What::kMessage, direction, Lane::kState, outgoing,
-           message.sent, message.arrives);
+           now(), arrives);
   }
 }
 

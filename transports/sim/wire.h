@@ -151,6 +151,8 @@ class Wire final : private LinkUser {
   void Retry(Direction direction);
   void StopRetry(Channel& channel);
   void SendNotice(Direction direction);
+  StateMessage MakeState(Channel& channel, const Outgoing& outgoing,
+                         TimePoint arrives);
   void Insert(Direction direction, const Outgoing& outgoing, TimePoint arrives);
   bool NewestWaits(Channel& channel) const;
   void Replace(Direction direction, const Outgoing& outgoing);
