@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "parlor/check.h"
 #include "parlor/lane.h"
@@ -60,6 +61,15 @@ std::string Describe(const lockstep::Message& message) {
              " of " + std::to_string(message.players);
   }
   return "KIND " + std::to_string(static_cast<int>(message.kind));
+}
+
+// Not the words of a close, and not what a handshake is made of.
+bool IsMessage(const NetworkEvent& event) {
+  const NetworkEvent::What what =
+      event.what == NetworkEvent::What::kLost ? event.lost : event.what;
+  return what == NetworkEvent::What::kMessage && !event.stream &&
+         event.kind == MessageKind::kBinary &&
+         event.bytes.size() == lockstep::kMessageSize;
 }
 
 }  // namespace
@@ -136,8 +146,9 @@ void Trace::OnNetworkEvent(const NetworkEvent& event) {
   Event kept{.what = event.what,
              .direction = event.direction,
              .stream = event.stream,
+             .again = event.again,
              .lane = event.lane,
-             .kind = event.kind,
+             .lost = event.lost,
              .from = static_cast<std::uint16_t>(up ? ends.client : ends.host),
              .to = static_cast<std::uint16_t>(up ? ends.host : ends.client),
              .number = event.number,
@@ -145,8 +156,7 @@ void Trace::OnNetworkEvent(const NetworkEvent& event) {
              .connection = event.connection,
              .sent = event.sent,
              .arrives = event.arrives};
-  kept.decoded = !event.stream && event.kind == MessageKind::kBinary &&
-                 event.bytes.size() == lockstep::kMessageSize;
+  kept.decoded = IsMessage(event);
   if (kept.decoded) {
     std::memcpy(kept.message.data(), event.bytes.data(), kept.message.size());
   }
@@ -155,21 +165,26 @@ void Trace::OnNetworkEvent(const NetworkEvent& event) {
 
 std::string Trace::What(const Event& event) const {
   if (event.mark) return marks_[event.number];
-  std::string bytes;
-  if (event.decoded) {
-    bytes = Describe(lockstep::Decode(event.message));
-  } else if (event.size > 0 || event.what == NetworkEvent::What::kMessage) {
-    bytes = std::to_string(event.size) + " bytes";
-    if (event.stream) bytes += " of a stream";
+  if (event.what == NetworkEvent::What::kLost) {
+    return "lost: " + WhatWas(event.lost, event);
   }
-  if (!bytes.empty() && event.lane == Lane::kState) bytes += " (state lane)";
-  switch (event.what) {
+  return (event.again ? "again: " : "") + WhatWas(event.what, event);
+}
+
+std::string Trace::WhatWas(NetworkEvent::What what, const Event& event) const {
+  switch (what) {
     case NetworkEvent::What::kOpen:
       return "open";
     case NetworkEvent::What::kRefused:
       return "refused " + std::to_string(event.number);
-    case NetworkEvent::What::kMessage:
+    case NetworkEvent::What::kMessage: {
+      std::string bytes =
+          event.decoded ? Describe(lockstep::Decode(event.message))
+                        : std::to_string(event.size) +
+                              (event.stream ? " bytes of a stream" : " bytes");
+      if (event.lane == Lane::kState) bytes += " (state lane)";
       return bytes;
+    }
     case NetworkEvent::What::kControl:
       return "ping or pong";
     case NetworkEvent::What::kClose:
@@ -177,7 +192,7 @@ std::string Trace::What(const Event& event) const {
     case NetworkEvent::What::kReset:
       return "reset";
     case NetworkEvent::What::kLost:
-      return bytes.empty() ? "lost" : "lost: " + bytes;
+      return "something";
     case NetworkEvent::What::kCut:
       return "cut";
     case NetworkEvent::What::kHealed:
@@ -201,13 +216,19 @@ std::string Trace::Line(const Event& event) const {
   return line + "\n";
 }
 
+// What answers something that is on its way is known before it is sent.
 std::string Trace::Text() const {
   std::string text;
   if (forgotten_ > 0) {
     text =
         "(" + std::to_string(forgotten_) + " earlier events are forgotten)\n";
   }
-  for (std::size_t i = 0; i < size(); ++i) text += Line(At(i));
+  std::vector<const Event*> events;
+  for (std::size_t i = 0; i < size(); ++i) events.push_back(&At(i));
+  std::stable_sort(
+      events.begin(), events.end(),
+      [](const Event* a, const Event* b) { return a->sent < b->sent; });
+  for (const Event* event : events) text += Line(*event);
   return text;
 }
 

@@ -71,8 +71,9 @@ class Trace final : public NetworkSink {
     bool mark = false;     // at machine `from`; `number` is its text's
     bool decoded = false;  // `message` is one
     bool stream = false;
+    bool again = false;
     Lane lane{};
-    MessageKind kind{};
+    NetworkEvent::What lost{};
     std::uint16_t from = 0;
     std::uint16_t to = 0;
     std::uint32_t number = 0;
@@ -104,6 +105,8 @@ class Trace final : public NetworkSink {
   // From the oldest, 0, to the newest.
   const Event& At(std::size_t index) const;
   std::string What(const Event& event) const;
+  // Of a kind that is not kLost.
+  std::string WhatWas(NetworkEvent::What what, const Event& event) const;
   std::string Line(const Event& event) const;
 
   const std::size_t events_max_;

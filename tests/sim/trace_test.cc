@@ -58,13 +58,16 @@ class TraceTest : public testing::Test {
     const lockstep::MessageBytes bytes = lockstep::Encode(message);
     NetworkEvent event = Event(what, link, direction, sent_us, arrives_us);
     event.kind = MessageKind::kBinary;
+    event.lost = What::kMessage;
     event.bytes = bytes;
     trace_.OnNetworkEvent(event);
   }
   void Tell(What what, const Link& link, Direction direction,
             std::int64_t sent_us, std::int64_t arrives_us,
-            std::uint32_t number = 0) {
+            std::uint32_t number = 0, bool lost = false) {
     NetworkEvent event = Event(what, link, direction, sent_us, arrives_us);
+    if (lost) event.what = What::kLost;
+    event.lost = what;
     event.number = number;
     if (what == What::kCut || what == What::kHealed) event.connection = 0;
     trace_.OnNetworkEvent(event);
@@ -99,7 +102,7 @@ TEST_F(TraceTest, TellsOneLineAnEvent) {
   Tell(What::kCut, bob_, Direction::kUp, 18'000, 18'000);
   Say(bob_, Direction::kUp, 18'100, 0,
       {.kind = lockstep::Kind::kInput, .slot = 1, .frame = 3}, What::kLost);
-  Tell(What::kLost, bob_, Direction::kUp, 18'200, 0);
+  Tell(What::kClose, bob_, Direction::kUp, 18'200, 0, 1000, /*lost=*/true);
   Tell(What::kHealed, bob_, Direction::kUp, 1'020'000, 1'020'000);
   Tell(What::kClose, alice_, Direction::kDown, 1'020'500, 1'021'000, 4001);
   Tell(What::kReset, bob_, Direction::kDown, 1'030'000, 1'030'000);
@@ -118,7 +121,7 @@ TEST_F(TraceTest, TellsOneLineAnEvent) {
             "      17.500 bob -> host #1 ping or pong, at 17.900\n"
             "      18.000 bob -- host cut\n"
             "      18.100 bob -> host #1 lost: INPUT seat 1 frame 3 word 0\n"
-            "      18.200 bob -> host #1 lost\n"
+            "      18.200 bob -> host #1 lost: close 1000\n"
             "    1020.000 bob -- host healed\n"
             "    1020.500 host -> alice #1 close 4001, at 1021.000\n"
             "    1030.000 host -> bob #1 reset, at 1030.000\n"
@@ -142,6 +145,34 @@ TEST_F(TraceTest, TellsOfAStreamOnlyHowMuch) {
   EXPECT_EQ(trace_.Text(),
             "       0.000 alice -> host #1 12 bytes of a stream, at 0.300\n"
             "       0.000 alice -> host #1 12 bytes (state lane), at 0.300\n");
+}
+
+// A reset that answers what is still on its way is known early; and the words
+// of a close are not taken for a message.
+TEST_F(TraceTest, TellsInTheOrderOfTime) {
+  Tell(What::kReset, alice_, Direction::kDown, 7'000, 9'000);
+  NetworkEvent event = Event(What::kLost, alice_, Direction::kUp, 1'000, 0);
+  event.kind = MessageKind::kBinary;
+  event.lost = What::kClose;
+  event.number = 1001;
+  event.bytes = AsBytes("room is idle");
+  trace_.OnNetworkEvent(event);
+  EXPECT_EQ(trace_.Text(),
+            "       1.000 alice -> host #1 lost: close 1001\n"
+            "       7.000 host -> alice #1 reset, at 9.000\n");
+}
+
+TEST_F(TraceTest, SaysWhatIsSentAgain) {
+  const lockstep::MessageBytes bytes =
+      lockstep::Encode({.kind = lockstep::Kind::kLeave, .slot = 1});
+  NetworkEvent event =
+      Event(What::kMessage, alice_, Direction::kDown, 500, 900);
+  event.kind = MessageKind::kBinary;
+  event.bytes = bytes;
+  event.again = true;
+  trace_.OnNetworkEvent(event);
+  EXPECT_EQ(trace_.Text(),
+            "       0.500 host -> alice #1 again: LEAVE seat 1, at 0.900\n");
 }
 
 TEST_F(TraceTest, NamesALinkThatNobodyNamed) {

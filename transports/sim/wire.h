@@ -157,7 +157,8 @@ class Wire final : private LinkUser {
   bool NewestWaits(Channel& channel) const;
   void Replace(Direction direction, const Outgoing& outgoing);
   void Report(NetworkEvent::What what, Direction direction, Lane lane,
-              const Outgoing& outgoing, TimePoint sent, TimePoint arrives);
+              const Outgoing& outgoing, TimePoint sent, TimePoint arrives,
+              bool again = false);
 
   Network& network_;
   Link& link_;

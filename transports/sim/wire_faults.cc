@@ -51,7 +51,10 @@ NetworkEvent::What Wire::WhatIs(Record::Type type) {
 }
 
 void Wire::Report(NetworkEvent::What what, Direction direction, Lane lane,
-                  const Outgoing& outgoing, TimePoint sent, TimePoint arrives) {
+                  const Outgoing& outgoing, TimePoint sent, TimePoint arrives,
+                  bool again) {
+  const NetworkEvent::What lost =
+      what == NetworkEvent::What::kLost ? NetworkEvent::What::kMessage : what;
   if (arrives == kNever && what != NetworkEvent::What::kCut) {
     what = NetworkEvent::What::kLost;
   }
@@ -73,7 +76,9 @@ void Wire::Report(NetworkEvent::What what, Direction direction, Lane lane,
                                    .lane = lane,
                                    .kind = outgoing.kind,
                                    .number = outgoing.number,
-                                   .bytes = outgoing.bytes});
+                                   .bytes = outgoing.bytes,
+                                   .lost = lost,
+                                   .again = again});
 }
 
 // ---- Ends.
@@ -149,8 +154,8 @@ void Wire::OnCut(Direction direction) {
     if (record.arrives <= now || record.arrives == kNever) return;
     record.arrives = kNever;
     HoldUp(out);
-    Report(NetworkEvent::What::kLost, direction, Lane::kReliable,
-           AsSent(record), record.sent, kNever);
+    Report(WhatIs(record.type), direction, Lane::kReliable, AsSent(record),
+           record.sent, kNever, /*again=*/true);
   });
   out.floor = std::min(out.floor, now);
   out.state_floor = std::min(out.state_floor, now);
@@ -235,7 +240,7 @@ void Wire::Release(Direction direction) {
     }
     out.floor = record.arrives;
     Report(WhatIs(record.type), direction, Lane::kReliable, AsSent(record),
-           now(), record.arrives);
+           now(), record.arrives, /*again=*/true);
     Arrives(direction, record.arrives);
   });
 }

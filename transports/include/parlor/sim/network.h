@@ -169,6 +169,9 @@ struct NetworkEvent {
   std::uint32_t number = 0;
   std::span<const std::byte> bytes{};  // die with the call
   bool stream = false;                 // bytes of a stream, not a message
+  What lost{};                         // of kLost: what it was
+  // Of messages: told before. It was lost on its way then, or is now.
+  bool again = false;
 };
 
 class NetworkSink {
