@@ -114,6 +114,7 @@ struct Peer::Seat {
   InputWindow inputs;  // of the own seat: unused, words_ has them
   HashRing hashes;
   std::int64_t last_hash = -1;
+  std::int64_t agreed = -1;
 
   // The seat skipped its next frame: nothing more of it will ever run.
   bool skipped = false;
@@ -455,7 +456,13 @@ void Peer::OnHash(const Message& message) {
 
 void Peer::Compare(int seat, std::uint32_t frame, std::uint32_t own,
                    std::uint32_t theirs) {
-  if (own == theirs) return;
+  if (own == theirs) {
+    // A state may look right again once what was wrong has been written over.
+    if (desync_ >= 0 && frame > desync_) return;
+    std::int64_t& agreed = seats_[static_cast<std::size_t>(seat)].agreed;
+    agreed = std::max<std::int64_t>(agreed, frame);
+    return;
+  }
   if (frame == 0) {
     return End(PeerEnd::kOtherBuild, CloseReason::kNormal,
                SeatText(seat,
@@ -599,6 +606,11 @@ std::uint32_t Peer::waiting_for() const {
     if (!bots_play || (lost_ & Bit(s)) == 0) mask |= Bit(s);
   }
   return mask;
+}
+
+std::int64_t Peer::agreed(int seat) const {
+  if (seat < 0 || static_cast<std::size_t>(seat) >= seats_.size()) return -1;
+  return seats_[static_cast<std::size_t>(seat)].agreed;
 }
 
 std::uint32_t Peer::bots() const {

@@ -43,6 +43,8 @@ struct Match {
   int delay = 0;
 };
 
+class DescribedState;  // state_description.h
+
 // The simulation: the same on every peer for the same seed and inputs.
 class Game {
  public:
@@ -57,6 +59,9 @@ class Game {
                     std::uint32_t bots) = 0;
   // Of the state as it is between two frames.
   virtual std::uint32_t Hash() = 0;
+  // The state as fields with names, from OnStart on, or null: then a difference
+  // can be told to a frame, and no further (desync.h).
+  virtual DescribedState* described() { return nullptr; }
 };
 
 // What happens to a seat that was left (LEAVE).
@@ -175,6 +180,9 @@ class Peer final : private ConnectionHandler {
   // The first frame whose hashes differed and whose differed, or -1.
   std::int64_t desync() const { return desync_; }
   int desync_seat() const { return desync_seat_; }
+  // The last frame, before any that differed, whose hash `seat` said and was
+  // the own one, or -1.
+  std::int64_t agreed(int seat) const;
   const PeerCounters& counters() const { return counters_; }
 
   PeerEnd end() const { return end_; }
