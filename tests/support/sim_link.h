@@ -17,24 +17,15 @@
 #include "parlor/time.h"
 #include "support/connection_conformance.h"
 #include "support/quiet_stream.h"
+#include "support/sim_pace.h"
 
 namespace parlor::test {
-
-// Where a message takes time, so does coming to rest: until nothing happens
-// for `quiet`, which the suite must not notice, since it counts the lingers.
-// So its clock runs `slower` than the network's.
-struct SimPace {
-  Duration quiet{};
-  int slower = 1;
-};
 
 template <const sim::Conditions& kConditions, sim::Endpoint::Turn kTurn,
           First kFirst>
 class SimLink final : private sim::Listener {
  public:
-  static constexpr bool kAtOnce = kConditions == sim::kPerfect;
-  static constexpr SimPace kPace =
-      kAtOnce ? SimPace{} : SimPace{700 * kMillisecond, 50};
+  static constexpr SimPace kPace = PaceOn(kConditions);
   static constexpr std::uint64_t kRandomRuns = 1'000;
 
   // The suite expects of some messages of the state lane that they arrive. With

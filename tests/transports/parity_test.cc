@@ -14,13 +14,16 @@
 #include <vector>
 
 #include "parlor/host/shard.h"
+#include "parlor/transports/net_listener.h"
 #include "support/net_sides.h"
 #include "support/parity_net.h"
 #include "support/parity_pipes.h"
 #include "support/parity_script.h"
 #include "support/parity_server.h"
+#include "support/parity_virtual.h"
 #include "support/parity_world.h"
 #include "support/seed.h"
+#include "support/stream_net.h"
 
 namespace parlor::test {
 namespace {
@@ -140,6 +143,34 @@ INSTANTIATE_TEST_SUITE_P(Hosts, HostParity,
                                          HostRow{"tcp", NetScheme::kTcp},
                                          HostRow{"tls", NetScheme::kTls, 4}),
                          [](const auto& row) { return row.param.name; });
+
+struct VirtualRow {
+  const char* name;
+  NetTransport transport;
+  Tls tls;
+  std::uint64_t one_in = 1;
+};
+
+class VirtualParity : public testing::TestWithParam<VirtualRow> {};
+
+TEST_P(VirtualParity, OfRoomScripts) {
+  Compare(GetParam().one_in, RoomsOfOneThread, [](std::uint64_t seed) {
+    return RunRoomScript(seed, [](const host::ShardOptions& options,
+                                  std::uint64_t rooms_seed,
+                                  const ParityLimits& limits) {
+      return std::make_unique<VirtualRooms>(
+          options, rooms_seed, limits, GetParam().transport, GetParam().tls);
+    });
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Simulated, VirtualParity,
+    testing::Values(VirtualRow{"ws", NetTransport::kWebSocket, Tls::kNo},
+                    VirtualRow{"wss", NetTransport::kWebSocket, Tls::kYes, 4},
+                    VirtualRow{"tcp", NetTransport::kTcp, Tls::kNo},
+                    VirtualRow{"tls", NetTransport::kTcp, Tls::kYes, 4}),
+    [](const auto& row) { return row.param.name; });
 
 }  // namespace
 }  // namespace parlor::test
