@@ -510,10 +510,15 @@ class Listener final : public NetworkSink {
  public:
   void OnNetworkEvent(const NetworkEvent& event) override {
     ++counts[static_cast<std::size_t>(event.what)];
+    if (event.what == NetworkEvent::What::kLost) lost = event.lost;
     if (event.connection == 0) return;  // of the link
     EXPECT_TRUE(event.stream);
     EXPECT_LE(event.bytes.size(), kSegmentBytes);
     if (event.what != NetworkEvent::What::kMessage) return;
+    if (event.again) {
+      said_again += AsText(event.bytes);
+      return;
+    }
     EXPECT_GE(event.arrives,
               event.sent + (event.direction == Direction::kUp ? kUp : kDown));
     said[static_cast<std::size_t>(event.direction)] += AsText(event.bytes);
@@ -524,6 +529,8 @@ class Listener final : public NetworkSink {
 
   std::array<int, 10> counts{};
   std::array<std::string, 2> said;
+  std::string said_again;
+  NetworkEvent::What lost{};  // the last
 };
 
 TEST_F(SimStreamTest, ASinkHearsWhatIsSent) {
@@ -542,11 +549,16 @@ TEST_F(SimStreamTest, ASinkHearsWhatIsSent) {
   RunFor(kSecond);
   EXPECT_TRUE(listener.said[0] == all);
   EXPECT_EQ(listener.said[1], "yes");
+  client.Say("on its way");
   link->Cut();
-  client.Say("lost");
+  EXPECT_EQ(listener.count(What::kLost), 1);
+  EXPECT_EQ(listener.lost, What::kMessage);
+  client.Say("; never sent");
   EXPECT_EQ(listener.count(What::kLost), 1);
   link->Heal();
   RunFor(60 * kSecond);
+  EXPECT_EQ(listener.said_again, "on its way");
+  EXPECT_TRUE(listener.said[0] == all + "on its way; never sent");
   client.stream->EndWrite();
   host.stream->Reset();
   host.stream = nullptr;

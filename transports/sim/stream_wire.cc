@@ -88,23 +88,30 @@ bool StreamWire::IsOff(Direction direction) const {
   return direction == Direction::kUp && port_ != nullptr && port_->unplugged_;
 }
 
+// As it is said to a sink; lost when it does not arrive.
 void StreamWire::Report(NetworkEvent::What what, Direction direction,
-                        TimePoint arrives, std::size_t first,
-                        std::size_t bytes) {
+                        const Packet& packet, bool again) {
   NetworkSink* const sink = network_.sink();
   if (sink == nullptr) return;
   reported_.clear();
-  for (const Bytes part : way(direction).bytes.View(first, bytes)) {
-    reported_.insert(reported_.end(), part.begin(), part.end());
+  if (packet.end > packet.begin) {
+    const Way& from = way(direction);
+    for (const Bytes part :
+         from.bytes.View(packet.begin - from.read, packet.end - packet.begin)) {
+      reported_.insert(reported_.end(), part.begin(), part.end());
+    }
   }
-  sink->OnNetworkEvent({.what = what,
+  const bool lost = packet.arrives == kNever;
+  sink->OnNetworkEvent({.what = lost ? NetworkEvent::What::kLost : what,
                         .link = &link_,
                         .direction = direction,
                         .connection = number_,
                         .sent = now(),
-                        .arrives = arrives,
+                        .arrives = packet.arrives,
                         .bytes = reported_,
-                        .stream = true});
+                        .stream = true,
+                        .lost = lost ? what : NetworkEvent::What{},
+                        .again = again});
 }
 
 // ---- What a side asks for.
@@ -234,8 +241,11 @@ bool StreamWire::NextPacket(Direction direction, Packet* packet) {
     if (room == 0) return false;
     packet->type = Packet::Type::kData;
     packet->begin = from.sent;
-    from.sent += std::min<std::uint64_t>(
-        {kSegmentBytes, room, from.written - from.sent});
+    // What is sent again ends where it did, so that it is told from the rest.
+    const std::uint64_t until =
+        from.sent < from.told ? from.told : from.written;
+    from.sent +=
+        std::min<std::uint64_t>({kSegmentBytes, room, until - from.sent});
     packet->end = from.sent;
     return true;
   }
@@ -256,7 +266,7 @@ void StreamWire::Pump(Direction direction) {
       packet.arrives = state_.path(direction).SendReliable(
           now(), packet.end - packet.begin, from.floor);
     }
-    ReportSent(direction, packet);
+    ReportPacket(direction, packet);
     if (packet.arrives == kNever) {
       LoseSent(direction);
       HoldUp(direction);
@@ -271,20 +281,24 @@ void StreamWire::Pump(Direction direction) {
   Arm(direction);
 }
 
-void StreamWire::ReportSent(Direction direction, const Packet& packet) {
-  NetworkEvent::What what = NetworkEvent::What::kMessage;
-  if (packet.type == Packet::Type::kStep) {
-    // The confirmation tells nobody anything.
-    if (way(direction).steps_sent == 2) return;
-    what = NetworkEvent::What::kOpen;
-  } else if (packet.type == Packet::Type::kEnd) {
-    what = NetworkEvent::What::kClose;
+void StreamWire::ReportPacket(Direction direction, const Packet& packet) {
+  Way& from = way(direction);
+  switch (packet.type) {
+    case Packet::Type::kStep:
+      // The confirmation tells nobody anything.
+      if (from.steps_sent < 2) {
+        Report(NetworkEvent::What::kOpen, direction, packet, false);
+      }
+      return;
+    case Packet::Type::kData:
+      Report(NetworkEvent::What::kMessage, direction, packet,
+             packet.begin < from.told);
+      from.told = std::max(from.told, packet.end);
+      return;
+    case Packet::Type::kEnd:
+      Report(NetworkEvent::What::kClose, direction, packet, false);
+      return;
   }
-  if (packet.arrives == kNever) what = NetworkEvent::What::kLost;
-  Report(what, direction, packet.arrives,
-         packet.type == Packet::Type::kData ? packet.begin - way(direction).read
-                                            : 0,
-         packet.end - packet.begin);
 }
 
 // Nothing that has not arrived will, unless it is sent again.
@@ -330,8 +344,7 @@ void StreamWire::SendReset(Direction direction) {
   if (!is_cut(direction)) at = state_.path(direction).Try(now());
   network_.Note(number_ << 8 ^ static_cast<std::uint64_t>(direction) ^ 2);
   network_.Note(CountOf(at));
-  Report(at == kNever ? NetworkEvent::What::kLost : NetworkEvent::What::kReset,
-         direction, at);
+  Report(NetworkEvent::What::kReset, direction, {.arrives = at}, false);
   Arm(direction);
 }
 
@@ -464,13 +477,20 @@ void StreamWire::Lose(Direction out) {
 void StreamWire::OnCut(Direction direction) {
   Way& of = way(direction);
   if (!of.packets.empty()) {
+    for (const std::span<const Packet> part :
+         of.packets.View(0, of.packets.size())) {
+      for (Packet packet : part) {
+        packet.arrives = kNever;
+        ReportPacket(direction, packet);
+      }
+    }
     LoseSent(direction);
     HoldUp(direction);
   }
   of.retry_at = kNever;
   if (of.reset_at != kNever) {
     of.reset_at = kNever;
-    Report(NetworkEvent::What::kLost, direction, kNever);
+    Report(NetworkEvent::What::kReset, direction, {}, true);
   }
   Arm(direction);
 }

@@ -91,6 +91,7 @@ class StreamWire final : private LinkUser {
     std::uint64_t arrived = 0;
     std::uint64_t sent = 0;
     std::uint64_t written = 0;
+    std::uint64_t told = 0;  // a sink has heard of it
     // The packets of the opening go before all of it: up, the question and the
     // confirmation; down, the answer.
     int steps_arrived = 0;
@@ -144,7 +145,7 @@ class StreamWire final : private LinkUser {
   std::size_t RoomToWrite(Direction out) const;
   bool NextPacket(Direction direction, Packet* packet);
   void Pump(Direction direction);
-  void ReportSent(Direction direction, const Packet& packet);
+  void ReportPacket(Direction direction, const Packet& packet);
   static void Trim(Way& way);
   void DropUnsent(Direction direction);
   void LoseSent(Direction direction);
@@ -160,8 +161,8 @@ class StreamWire final : private LinkUser {
   void Notify(Direction out);
   void LetGoOfOpening();
   void Drop();
-  void Report(NetworkEvent::What what, Direction direction, TimePoint arrives,
-              std::size_t first = 0, std::size_t bytes = 0);
+  void Report(NetworkEvent::What what, Direction direction,
+              const Packet& packet, bool again);
 
   Network& network_;
   Link& link_;
