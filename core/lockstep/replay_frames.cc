@@ -205,9 +205,11 @@ bool ReplayFrames::Read(std::uint32_t frame, ReplayFrame& out) {
 }
 
 std::span<const ReplayHash> ReplayFrames::HashesOf(std::uint32_t frame) const {
-  const auto found =
-      std::ranges::equal_range(hashes_, frame, {}, &ReplayHash::frame);
-  return {found.begin(), found.end()};
+  const auto begin =
+      std::ranges::lower_bound(hashes_, frame, {}, &ReplayHash::frame);
+  const auto end =
+      std::ranges::upper_bound(hashes_, frame, {}, &ReplayHash::frame);
+  return {begin, end};
 }
 
 }  // namespace parlor::lockstep

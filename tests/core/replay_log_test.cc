@@ -14,6 +14,7 @@
 #include "parlor/random.h"
 #include "parlor/status.h"
 #include "support/hex.h"
+#include "support/replay_again.h"
 #include "support/replay_bytes.h"
 #include "support/seed.h"
 #include "support/status_matchers.h"
@@ -296,6 +297,7 @@ TEST(ReplayLog, WhatARoomDidIsReadAgain) {
     EXPECT_EQ(reader->length(), recording.events.back().at);
     ExpectEvents(*reader, recording, recording.events.size());
     EXPECT_EQ(Resealed(recording.bytes), recording.bytes);
+    EXPECT_EQ(test::WrittenAgain(*reader, recording.bytes), recording.bytes);
   }
 }
 

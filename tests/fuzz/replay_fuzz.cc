@@ -1,6 +1,6 @@
-// Any bytes as a replay file, as they are and with right checksums. What is
-// accepted has one encoding: written again, it is the same file. And any inputs
-// may be played.
+// Any bytes as a replay log, as they are and with right checksums. What is
+// accepted has one form: written again, it is the same file. Every event of it
+// can be read, sought and made frames of.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -8,59 +8,81 @@
 #include <vector>
 
 #include "parlor/check.h"
-#include "replay_file.h"
-#include "replay_player.h"
-#include "solo/replay_seal.h"
+#include "parlor/lockstep/replay_frames.h"
+#include "parlor/lockstep/replay_log.h"
+#include "support/replay_again.h"
+#include "support/replay_bytes.h"
 
-namespace parlor::solo {
+namespace parlor::lockstep {
 namespace {
 
-constexpr std::uint32_t kFramesMax = 100;  // that are played: keeps runs fast
+constexpr std::uint32_t kFramesMax = 1'000;  // that are read: keeps runs fast
 
-void WriteAgain(ReplayReader& reader, std::span<const std::byte> bytes) {
-  ReplayEncoder encoder(reader.header());
-  const auto seats = static_cast<std::size_t>(reader.header().seats);
-  std::uint64_t hash = reader.header().start_hash;
-  std::uint32_t frames = 0;
-  ReplayFrame frame;
-  while (reader.Next(frame)) {
-    PARLOR_CHECK(frame.frame == frames++);
-    encoder.Add(std::span(frame.inputs).first(seats), frame.bots);
-    if (!frame.hash) continue;
-    hash = *frame.hash;
-    encoder.CloseBlock(hash);
+void ReadAll(ReplayLogReader& log) {
+  ReplayEvent event;
+  std::uint64_t events = 0;
+  Duration last{};
+  while (log.Next(event)) {
+    PARLOR_CHECK(event.at >= last && event.at <= log.length());
+    last = event.at;
+    ++events;
   }
-  PARLOR_CHECK(frames == reader.frames());
-  if (!reader.torn_at()) encoder.Finish(hash);
-  const std::span<const std::byte> again = encoder.TakeBytes();
-  PARLOR_CHECK(again.size() == reader.torn_at().value_or(bytes.size()));
-  PARLOR_CHECK(std::equal(again.begin(), again.end(), bytes.begin()));
+  PARLOR_CHECK(events == log.events() && last == log.length());
+  // From the middle on, there is what is left.
+  log.SeekTime(last / 2);
+  PARLOR_CHECK(log.Next(event) == (events > 0));
+  PARLOR_CHECK(events == 0 || event.at >= last / 2);
+  log.SeekFrame(log.FrameAt(last / 2));
+  PARLOR_CHECK(log.Next(event) == (events > 0));
+  PARLOR_CHECK(log.TimeOf(log.FrameAt(last)) <= last);
+  for (const ReplayKeyframe& keyframe : log.keyframes()) {
+    PARLOR_CHECK(log.KeyframeFor(keyframe.frame) == &keyframe);
+  }
+}
+
+void ReadFrames(ReplayLogReader& log) {
+  absl::StatusOr<ReplayFrames> frames = ReplayFrames::Of(log);
+  PARLOR_CHECK(frames.ok() == log.match().has_value());
+  if (!frames.ok()) return;
+  PARLOR_CHECK(frames->begin() <= frames->end());
+  PARLOR_CHECK(!frames->Append(log).ok() || log.kept());
+  ReplayFrame frame;
+  const std::uint32_t count =
+      std::min(frames->end() - frames->begin(), kFramesMax);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    PARLOR_CHECK(frames->Read(frames->begin() + i, frame));
+    const ReplayFrame forward = frame;
+    PARLOR_CHECK(frames->Read(frames->end() - 1 - i, frame));
+    PARLOR_CHECK(frames->Read(frames->begin() + i, frame));
+    PARLOR_CHECK(frame == forward);
+  }
+  PARLOR_CHECK(!frames->Read(frames->end(), frame));
 }
 
 void Try(const std::vector<std::byte>& bytes, bool partial) {
-  absl::StatusOr<ReplayReader> reader = ReplayReader::Open(bytes, partial);
-  if (!reader.ok()) {
-    PARLOR_CHECK(!reader.status().message().empty());
+  absl::StatusOr<ReplayLogReader> log = ReplayLogReader::Open(bytes, partial);
+  if (!log.ok()) {
+    PARLOR_CHECK(!log.status().message().empty());
     return;
   }
-  WriteAgain(*reader, bytes);
-  absl::StatusOr<ReplayPlayer> player = ReplayPlayer::FromBytes(bytes, partial);
-  while (player.ok() && player->frame() < kFramesMax) {
-    const absl::StatusOr<bool> ran = player->Step();
-    if (!ran.ok() || !*ran) break;
-  }
+  PARLOR_CHECK(partial || !log->torn_at());
+  const std::vector<std::byte> again = test::WrittenAgain(*log, bytes);
+  PARLOR_CHECK(again.size() == log->torn_at().value_or(bytes.size()));
+  PARLOR_CHECK(std::equal(again.begin(), again.end(), bytes.begin()));
+  ReadAll(*log);
+  ReadFrames(*log);
 }
 
 }  // namespace
-}  // namespace parlor::solo
+}  // namespace parlor::lockstep
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data,
                                       std::size_t size) {
   const auto input = std::as_bytes(std::span(data, size));
   const std::vector<std::byte> bytes(input.begin(), input.end());
   for (const bool partial : {false, true}) {
-    parlor::solo::Try(bytes, partial);
-    parlor::solo::Try(parlor::solo::Resealed(bytes), partial);
+    parlor::lockstep::Try(bytes, partial);
+    parlor::lockstep::Try(parlor::test::Resealed(bytes), partial);
   }
   return 0;
 }
