@@ -14,6 +14,7 @@
 #include "parlor/connection.h"
 #include "parlor/connector.h"
 #include "parlor/entropy.h"
+#include "parlor/host/address.h"
 #include "parlor/host/shard.h"
 #include "parlor/lane.h"
 #include "parlor/time.h"
@@ -96,9 +97,7 @@ void Door::OnHandover(Handover handover) {
       .stream = handover.stream->Unpark(loop_),
       .handshake = std::move(handover.handshake),
       .codec = stream::MakeServerCodec(handover.transport, stream_)};
-  const Refusal refusal =
-      end_ ? Refusal{503}
-           : shard_.Admit(loop_.now(), handover.hello, handover.address);
+  const Refusal refusal = Admit(handover.hello, handover.address);
   if (refusal.status != 0) {
     return stream::RefuseClient(loop_, stream_, parts, refusal);
   }
@@ -106,6 +105,10 @@ void Door::OnHandover(Handover handover) {
                 stream::AcceptClient(loop_, stream_, parts, kLockstepProtocol,
                                      handover.unread),
                 handover.hello);
+}
+
+Refusal Door::Admit(const Hello& hello, const Address& from) {
+  return end_ ? Refusal{503} : shard_.Admit(loop_.now(), hello, from);
 }
 
 void Door::Attach(std::unique_ptr<Connection> connection, const Hello& hello) {

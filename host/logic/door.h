@@ -17,6 +17,7 @@
 #include "parlor/connection.h"
 #include "parlor/connector.h"
 #include "parlor/entropy.h"
+#include "parlor/host/address.h"
 #include "parlor/host/shard.h"
 #include "parlor/time.h"
 #include "parlor/transports/memory_pipe.h"
@@ -41,6 +42,9 @@ class Door {
   // In a turn of the loop. The room's own refusals (its join rate, its size)
   // are answered, or the client is accepted and seated.
   void OnHandover(Handover handover);
+  // The same for one who is not answered by a handshake: the refusal, or status
+  // 0, with which his connection is given to the shard in the same instant.
+  Refusal Admit(const Hello& hello, const Address& from);
 
   // In a turn of the loop: seats a connection that lives on it (or on pump()).
   // One that is not admitted is closed with CloseReason::kRefused.

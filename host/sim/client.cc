@@ -156,7 +156,7 @@ Client& Client::Join(Host& host, const Hello& hello) {
   PARLOR_CHECK(!impl_->crashed && impl_->host == nullptr);
   impl_->host = &host;
   impl_->room = hello.room;
-  impl_->recorder.SetEnds(impl_->link, impl_->name, host.impl_->name);
+  impl_->recorder.SetEnds(impl_->link, impl_->name, host.impl_->name());
   impl_->peer->Join(impl_->network.now(), hello);
   return *this;
 }

@@ -77,10 +77,10 @@ std::string World::Impl::Describe() const {
   for (std::size_t i = 0; i < hosts.size(); ++i) {
     const Host& host = *hosts[i];
     text += "  host " + std::to_string(i) + ": ";
-    if (!host.running()) {
-      text += "down\n";
-    } else if (host.stopped()) {
+    if (host.stopped()) {
       text += "stopped\n";
+    } else if (!host.running()) {
+      text += "down\n";
     } else {
       text += std::to_string(host.rooms()) + " rooms, " +
               std::to_string(host.players()) + " players\n";

@@ -58,17 +58,22 @@ struct WorldOptions {
 
 // How a client reaches a host.
 enum class Via : std::uint8_t {
-  kMessages,   // whole messages, past the codecs and the front: some 20 times
-               // as fast
+  kMessages,   // whole messages, past handshakes and codecs: some 20 times as
+               // fast
   kWebSocket,  // the bytes of one, through handshakes, front and codecs
   kTcp,
 };
 
+// The time of day when a world begins, in seconds since 1970: passes expire by
+// this and the virtual time that has gone by.
+inline constexpr std::int64_t kWorldBeginsS = 1'800'000'000;
+
+// As host::ServerOptions has them; what is not valid there stops the program.
 struct HostOptions {
   host::ShardOptions shard;  // rooms and seats are the host's, over all shards
   host::GateOptions gate{.open = true};
   StreamOptions stream;
-  int shards = 1;
+  int shards = 1;  // 1 at least
   std::int64_t drain_ms = limits::kDrainMs.fallback;
   // Matches are kept, in memory that outlives the process, as a host with a
   // state file keeps them.
@@ -83,7 +88,7 @@ class Host {
   Host(const Host&) = delete;
   Host& operator=(const Host&) = delete;
 
-  bool running() const;  // there is a process
+  bool running() const;  // there is a process, which has not stopped
   bool stopped() const;  // it has ended in order, after Drain or Stop
 
   // As host::Server's.
@@ -95,7 +100,7 @@ class Host {
                // lost
     kMachine,  // power loss: nobody is told; who sends, once it is back, is
   };
-  // Ends the process, which runs. What is kept stays.
+  // Ends the process, which has not crashed yet. What is kept stays.
   void CrashNow(Crash how = Crash::kProcess);
   // Starts a process where none runs, or the next one where one has stopped.
   // It takes back what the one before it kept.

@@ -1,0 +1,31 @@
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "parlor/close_reason.h"
+#include "parlor/lockstep/room.h"
+#include "parlor/sim/world.h"
+#include "sim/host_impl.h"
+
+namespace parlor::sim {
+
+Host::Host(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Host::~Host() = default;
+
+bool Host::running() const { return impl_->running(); }
+bool Host::stopped() const { return impl_->stopped(); }
+
+void Host::Drain() { impl_->Drain(); }
+void Host::Stop(CloseReason reason) { impl_->Stop(reason); }
+void Host::CrashNow(Crash how) { impl_->CrashNow(how); }
+void Host::Start() { impl_->Start(); }
+
+const lockstep::Room* Host::FindRoom(std::uint32_t number) const {
+  return impl_->FindRoom(number);
+}
+std::size_t Host::rooms() const { return impl_->figures().rooms; }
+std::size_t Host::players() const { return impl_->figures().players; }
+std::size_t Host::connections() const { return impl_->figures().connections; }
+
+}  // namespace parlor::sim
