@@ -14,6 +14,12 @@ inline std::int64_t WallClockSeconds() {
       .count();
 }
 
+inline std::int64_t WallClockMilliseconds() {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
 }  // namespace parlor::host
 
 #endif  // PARLOR_HOST_WALL_CLOCK_H_

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "wall_clock.h"
+
 namespace parlor::solo {
 
 ListenOptions ListenOptionsOf(const Options& options, Entropy& entropy) {
@@ -19,6 +21,7 @@ SessionOptions FriendSessionOf(const Options& options) {
   session.start_by = StartBy::kPlayer;
   session.delay = kNetworkDelay;
   session.record = options.record;
+  session.unix_ms = host::WallClockMilliseconds;
   if (!options.join) return session;
   session.hello.room = options.join->room;
   session.hello.players = options.join->players;

@@ -64,9 +64,9 @@ int PlayReplay(const Options& options) {
   if (!player.ok()) return Fail(kExitRefused, StatusText(player.status()));
   if (player->torn_at()) {
     std::fprintf(stderr,
-                 "parlor-solo: the recording was cut off at byte %zu, these "
-                 "are the %" PRIu32 " frames before\n",
-                 *player->torn_at(), player->frames());
+                 "parlor-solo: %s\nparlor-solo: these are the %" PRIu32
+                 " frames before\n",
+                 player->log().warning().c_str(), player->frames());
   }
   const Stopwatch watch;
   while (true) {

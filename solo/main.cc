@@ -15,7 +15,7 @@
 #include "parlor/host/os_entropy.h"
 #include "parlor/printable.h"
 #include "parlor/status.h"
-#include "replay_file.h"
+#include "storage/replay_file.h"
 #include "terminal/terminal.h"
 
 namespace parlor::solo {
@@ -23,7 +23,7 @@ namespace {
 
 // Before the match, so that nobody plays one that cannot be recorded.
 int ClaimRecord(const std::string& path) {
-  const absl::Status status = ClaimReplayFile(path);
+  const absl::Status status = host::ClaimReplayFile(path);
   if (status.ok()) return kExitOk;
   const std::string text = Printable(StatusText(status));
   std::fprintf(stderr, "parlor-solo: --record: %s\n", text.c_str());

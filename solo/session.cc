@@ -62,13 +62,17 @@ Session::Session(const SessionOptions& options, Link& link)
   if (options_.hello.players == 0) {
     options_.hello.players = options_.game.players;
   }
-  if (!options_.record.empty()) recorder_.emplace(options_.record);
+  if (!options_.record.empty()) {
+    recorder_.emplace(
+        RecordOptions{.path = options_.record, .unix_ms = options_.unix_ms});
+  }
 }
 
 Session::~Session() { End(); }
 
 void Session::Turn(TimePoint now, std::uint32_t frame_limit) {
   if (ended_ || failed()) return;
+  now_ = now;
   link_.Turn(now);
   if (peer_.next_alarm() <= now) peer_.OnAlarm(now);
   Advance(now);
@@ -122,7 +126,7 @@ TimePoint Session::next_turn() const {
 void Session::End() {
   if (ended_) return;
   ended_ = true;
-  if (recorder_ && state_) recorder_->Finish(*state_);
+  if (recorder_ && state_) recorder_->Finish(now_, *state_);
   peer_.Leave();
 }
 
@@ -139,7 +143,7 @@ void Session::OnStart(const lockstep::Match& match) {
   }
   state_ = cycles::Start(*options, match.seed, match.delay);
   own_bot_speaks_ = options_.own_seat_is_bot && match.players > 1;
-  if (recorder_) recorder_->OnStart(match, *state_);
+  if (recorder_) recorder_->OnStart(now_, match, *state_);
 }
 
 std::uint32_t Session::Input(std::uint32_t /*frame*/) {
@@ -158,7 +162,7 @@ void Session::Step(std::uint32_t frame, std::span<const std::uint32_t> inputs,
   }
   if (options_.own_seat_is_bot && !own_bot_speaks_) bots |= 1u << peer_.seat();
   cycles::Step(*state_, inputs, bots);
-  if (recorder_) recorder_->OnFrame(inputs, bots, *state_);
+  if (recorder_) recorder_->OnFrame(now_, inputs, bots, *state_);
 }
 
 std::uint32_t Session::Hash() { return state_ ? cycles::Hash32(*state_) : 0; }

@@ -57,6 +57,8 @@ struct SessionOptions {
   // as a player would, with the delay of one.
   bool own_seat_is_bot = false;
   std::string record;  // a file to write, or empty
+  // The time of day, for the recording; null: it is not to be known.
+  std::int64_t (*unix_ms)() = nullptr;
 };
 
 // 2 frames, 33 ms: what the way to a room and back takes between cities.
@@ -120,6 +122,7 @@ class Session final : private lockstep::Game {
   void CheckEnd();
 
   SessionOptions options_;
+  TimePoint now_{};  // of the last turn
   Link& link_;
   lockstep::Peer peer_;
   bool asked_to_start_ = false;

@@ -21,6 +21,19 @@ bool IsBeyondLimit(std::int64_t size) {
          static_cast<rlim_t>(size) > limit.rlim_cur;
 }
 
+// `write` answers as the system's: how much of `bytes` it took.
+template <typename Write>
+int WriteAll(std::span<const std::byte> bytes, Write write) {
+  while (!bytes.empty()) {
+    const ssize_t written = write(bytes);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return errno;
+    if (written == 0) return EIO;  // no system says why
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+  return 0;
+}
+
 }  // namespace
 
 FileDescriptor::~FileDescriptor() {
@@ -30,15 +43,19 @@ FileDescriptor::~FileDescriptor() {
 int WriteAt(const FileDescriptor& file, std::span<const std::byte> bytes,
             std::int64_t at) {
   if (IsBeyondLimit(at + static_cast<std::int64_t>(bytes.size()))) return EFBIG;
-  while (!bytes.empty()) {
-    const ssize_t written = pwrite(file.get(), bytes.data(), bytes.size(), at);
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return errno;
-    if (written == 0) return EIO;  // no system says why
-    bytes = bytes.subspan(static_cast<std::size_t>(written));
-    at += written;
-  }
-  return 0;
+  return WriteAll(bytes, [&](std::span<const std::byte> rest) {
+    const ssize_t written = pwrite(file.get(), rest.data(), rest.size(), at);
+    if (written > 0) at += written;
+    return written;
+  });
+}
+
+int WriteOn(const FileDescriptor& file, std::span<const std::byte> bytes,
+            std::int64_t at) {
+  if (IsBeyondLimit(at + static_cast<std::int64_t>(bytes.size()))) return EFBIG;
+  return WriteAll(bytes, [&](std::span<const std::byte> rest) {
+    return write(file.get(), rest.data(), rest.size());
+  });
 }
 
 int Resize(const FileDescriptor& file, std::int64_t size) {

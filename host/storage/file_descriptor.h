@@ -1,4 +1,4 @@
-// FileDescriptor: owns one. WriteAt and ReadAt: all of it or an errno.
+// FileDescriptor: owns one. WriteAt, WriteOn and ReadAt: all of it or an errno.
 #ifndef PARLOR_HOST_STORAGE_FILE_DESCRIPTOR_H_
 #define PARLOR_HOST_STORAGE_FILE_DESCRIPTOR_H_
 
@@ -31,6 +31,10 @@ class FileDescriptor {
 // nothing is written, EFBIG: the system would raise SIGXFSZ, which ends a
 // process that does not know it.
 int WriteAt(const FileDescriptor& file, std::span<const std::byte> bytes,
+            std::int64_t at);
+// The same where the file stands, also of a pipe or a device. `at`: how much
+// was written before, for the limit.
+int WriteOn(const FileDescriptor& file, std::span<const std::byte> bytes,
             std::int64_t at);
 // The same for the size that a file is given.
 int Resize(const FileDescriptor& file, std::int64_t size);

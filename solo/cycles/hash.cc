@@ -1,18 +1,12 @@
 #include <xxhash.h>
 
-#include <bit>
-
 #include "cycles/state.h"
 
 namespace parlor::cycles {
 
-// The bytes are hashed as they lie in memory.
-static_assert(std::endian::native == std::endian::little);
-
 std::uint64_t Hash64(const State& state) {
-  const std::size_t cells =
-      static_cast<std::size_t>(state.width) * state.height;
-  return XXH3_64bits(&state, offsetof(State, cells) + cells);
+  const std::span<const std::byte> bytes = SavedBytes(state);
+  return XXH3_64bits(bytes.data(), bytes.size());
 }
 
 std::uint32_t Hash32(const State& state) {

@@ -3,9 +3,10 @@
 #include "absl/strings/str_cat.h"
 #include "parlor/printable.h"
 #include "parlor/status.h"
-#include "replay_file.h"
+#include "storage/replay_file.h"
 #include "terminal/menu.h"
 #include "terminal/scene.h"
+#include "wall_clock.h"
 
 namespace parlor::solo {
 namespace {
@@ -15,7 +16,7 @@ namespace {
 std::string ClaimNumbered(const std::string& file, int number) {
   while (true) {
     std::string name = absl::StrCat(file, ".", number++);
-    if (!absl::IsAlreadyExists(ClaimReplayFile(name))) return name;
+    if (!absl::IsAlreadyExists(host::ClaimReplayFile(name))) return name;
   }
 }
 
@@ -72,6 +73,7 @@ void MatchScene::NewMatch() {
   SessionOptions session_options;
   session_options.game = options_.game;
   session_options.record = matches_ == 0 ? options_.record : ClaimNextRecord();
+  session_options.unix_ms = host::WallClockMilliseconds;
   ++matches_;
   session_ = std::make_unique<Session>(session_options, *link_);
 }

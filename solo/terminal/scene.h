@@ -118,7 +118,7 @@ class MatchScene final : public Scene {
   // The player wants to open the game to friends; once for each time.
   bool TakeOpen() { return std::exchange(open_, false); }
   // The file for the recording of the match after this one, or empty. It is
-  // claimed: see ClaimReplayFile.
+  // claimed: see host::ClaimReplayFile.
   std::string ClaimNextRecord() const;
   // Shows why that was not possible, or what became of it.
   void Warn(std::string text);

@@ -1,54 +1,69 @@
-// change_replay_hash FILE RECORD: makes a recorded hash a wrong one, with
-// right checksums around it, so that the file is a good replay of a match that
-// went otherwise. RECORD 0 is the header with the start's hash; 1 is the first
-// block of frames.
+// change_replay_hash FILE FRAME: makes the hash that was recorded of the state
+// before that frame a wrong one, in a good replay of a match that went
+// otherwise. The recording is a peer's; its keyframes are left out.
+#include <cstdio>
 #include <cstdlib>
-#include <fstream>
-#include <iostream>
-#include <iterator>
+#include <cstring>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "replay_seal.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "parlor/lockstep/replay_log.h"
+#include "parlor/status.h"
+#include "storage/replay_file.h"
+#include "support/replay_bytes.h"
 
+namespace parlor::lockstep {
 namespace {
 
-constexpr std::size_t kStartHash = 32;
-constexpr std::size_t kFirstRecord = 48;
-constexpr std::size_t kPrefix = 3;  // type and size
-constexpr std::size_t kHash = 8;    // ends the payload; so long is a checksum
-
-// 0 when the file ends before.
-std::size_t FindHash(const std::string& bytes, int record) {
-  if (record == 0) return kStartHash;
-  std::size_t at = kFirstRecord;
-  while (at + kPrefix <= bytes.size()) {
-    const auto low = static_cast<unsigned char>(bytes[at + 1]);
-    const auto high = static_cast<unsigned char>(bytes[at + 2]);
-    const std::size_t end = at + kPrefix + (low | high << 8);
-    if (--record == 0) return end - kHash;
-    at = end + kHash;
+// Writes `log` again. False: there was no such hash.
+bool Change(ReplayLogReader& log, std::uint32_t frame, ReplayLogWriter& out) {
+  bool found = false;
+  ReplayEvent event;
+  while (log.Next(event)) {
+    const TimePoint at = TimePoint{} + event.at;
+    const auto players =
+        static_cast<std::size_t>(log.match() ? log.match()->players : 0);
+    if (event.kind == ReplayKind::kHash) {
+      const bool here = event.frame == frame;
+      out.AddHash(at, event.value ^ (here ? 1 : 0));
+      found = found || here;
+    } else if (event.kind == ReplayKind::kFrames) {
+      for (std::uint32_t i = 0; i < event.count; ++i) {
+        out.AddFrame(at, std::span(event.inputs).first(players), event.bots);
+      }
+    } else {
+      out.Add(at, event);
+    }
   }
-  return 0;
+  out.Finish();
+  return found;
+}
+
+absl::Status Run(const std::string& path, std::uint32_t frame) {
+  const absl::StatusOr<std::vector<std::byte>> bytes =
+      host::ReadReplayBytes(path);
+  if (!bytes.ok()) return bytes.status();
+  absl::StatusOr<ReplayLogReader> log = ReplayLogReader::Open(*bytes);
+  if (!log.ok()) return log.status();
+  test::MemoryReplaySink sink;
+  ReplayLogWriter writer(sink, log->header(), TimePoint{});
+  if (!Change(*log, frame, writer)) return absl::NotFoundError("no such hash");
+  auto file = host::ReplayFile::Create(path);
+  return file.ok() ? (*file)->Write(sink.bytes) : file.status();
 }
 
 }  // namespace
+}  // namespace parlor::lockstep
 
 int main(int argc, char** argv) {
   if (argc != 3) return 2;
-  std::ifstream in(argv[1], std::ios::binary);
-  std::string bytes(std::istreambuf_iterator<char>(in), {});
-  const std::size_t at = FindHash(bytes, std::atoi(argv[2]));
-  if (at == 0 || at >= bytes.size()) {
-    std::cerr << argv[1] << ": no record " << argv[2] << "\n";
-    return 1;
-  }
-  bytes[at] = static_cast<char>(bytes[at] ^ 1);
-  const auto* data = reinterpret_cast<const std::byte*>(bytes.data());
-  const std::vector<std::byte> sealed =
-      parlor::solo::Resealed({data, data + bytes.size()});
-  std::ofstream out(argv[1], std::ios::binary);
-  out.write(reinterpret_cast<const char*>(sealed.data()),
-            static_cast<std::streamsize>(sealed.size()));
-  return out.flush() ? 0 : 1;
+  const absl::Status status = parlor::lockstep::Run(
+      argv[1], static_cast<std::uint32_t>(std::atoi(argv[2])));
+  if (status.ok()) return 0;
+  std::fprintf(stderr, "%s\n", std::string(parlor::StatusText(status)).c_str());
+  return 1;
 }

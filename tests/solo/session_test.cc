@@ -1,5 +1,6 @@
 #include "session.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,11 +8,16 @@
 #include <string>
 
 #include "parlor/entropy.h"
+#include "parlor/status.h"
 #include "replay_player.h"
+#include "support/full_disk.h"
+#include "support/temp_folder.h"
 #include "terminal/scene.h"
 
 namespace parlor::solo {
 namespace {
+
+using ::testing::HasSubstr;
 
 constexpr cycles::Options kGame{.players = 4, .size = 2};
 
@@ -131,6 +137,28 @@ TEST_F(SessionTest, ARecordingPlaysAgain) {
   EXPECT_EQ(player->frame(), 777u);
   EXPECT_EQ(cycles::Hash64(player->state()), hash);
   std::remove(path.c_str());
+}
+
+TEST_F(SessionTest, ADiskThatIsFullEndsTheRecordingAndNotTheMatch) {
+  const test::TempFolder folder;
+  const std::string path = folder.At("full.replay");
+  Open(5, true, path);
+  RunTo(300);
+  ASSERT_TRUE(session_->record_status().ok());
+  {
+    const test::FullDisk full;
+    RunTo(600);
+  }
+  EXPECT_THAT(StatusText(session_->record_status()),
+              HasSubstr("cannot write " + path));
+  RunTo(900);
+  EXPECT_FALSE(session_->failed());
+  session_->End();
+  // What was there before is as good as ever.
+  const absl::StatusOr<ReplayPlayer> player = ReplayPlayer::Open(path, true);
+  ASSERT_TRUE(player.ok()) << player.status();
+  EXPECT_GE(player->frames(), 240u);
+  EXPECT_TRUE(player->torn_at().has_value());
 }
 
 TEST(PressQueue, PutsAFrameBetweenTwoOfAKind) {

@@ -1,0 +1,83 @@
+#include "storage/replay_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <array>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "parlor/status.h"
+#include "support/full_disk.h"
+#include "support/status_matchers.h"
+#include "support/temp_folder.h"
+
+namespace parlor::host {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr std::array kBytes = {std::byte{1}, std::byte{2}, std::byte{3}};
+
+mode_t ModeOf(const std::string& path) {
+  struct stat about {};
+  EXPECT_EQ(stat(path.c_str(), &about), 0);
+  return about.st_mode & 07777;
+}
+
+TEST(ReplayFile, IsItsOwnersAndHasWhatWasWritten) {
+  const test::TempFolder folder;
+  const std::string path = folder.At("a");
+  const auto file = ReplayFile::Create(path);
+  ASSERT_TRUE(file.ok()) << file.status();
+  EXPECT_EQ(ModeOf(path), 0600u);
+  ASSERT_TRUE((*file)->Write(kBytes).ok());
+  // The file is still open.
+  const auto read = ReadReplayBytes(path);
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_THAT(*read, ::testing::ElementsAreArray(kBytes));
+}
+
+TEST(ReplayFile, SaysWhyItCannotBeWritten) {
+  const test::TempFolder folder;
+  const std::string nowhere = folder.At("no/such/place");
+  EXPECT_THAT(StatusText(ReplayFile::Create(nowhere).status()),
+              HasSubstr("cannot write " + nowhere + ": No such file"));
+  const std::string path = folder.At("a");
+  const auto file = ReplayFile::Create(path);
+  ASSERT_TRUE(file.ok()) << file.status();
+  const test::FullDisk full;
+  EXPECT_THAT(StatusText((*file)->Write(kBytes)),
+              HasSubstr("cannot write " + path + ": File too large"));
+}
+
+TEST(ReplayFile, IsClaimedWhereItReplacesNothing) {
+  const test::TempFolder folder;
+  const std::string path = folder.At("a");
+  EXPECT_TRUE(ClaimReplayFile(path).ok());
+  EXPECT_EQ(ModeOf(path), 0600u);
+  EXPECT_TRUE(ClaimReplayFile(path).ok());
+  folder.Write("b", "somebody's");
+  EXPECT_THAT(ClaimReplayFile(folder.At("b")),
+              StatusIs(absl::StatusCode::kAlreadyExists));
+  EXPECT_TRUE(ClaimReplayFile("/dev/null").ok());
+  EXPECT_THAT(ClaimReplayFile(folder.path()),
+              StatusIs(absl::StatusCode::kUnavailable));
+}
+
+TEST(ReplayFile, WhatCannotBeReadIsNamed) {
+  const test::TempFolder folder;
+  EXPECT_THAT(StatusText(ReadReplayBytes(folder.At("a")).status()),
+              HasSubstr("cannot read " + folder.At("a")));
+  EXPECT_THAT(StatusText(ReadReplayBytes(folder.path()).status()),
+              HasSubstr("Is a directory"));
+  const std::string large = folder.Write("large", "");
+  std::filesystem::resize_file(large, lockstep::kReplayBytesMax + 1);
+  EXPECT_THAT(StatusText(ReadReplayBytes(large).status()),
+              HasSubstr("larger than any replay"));
+}
+
+}  // namespace
+}  // namespace parlor::host
