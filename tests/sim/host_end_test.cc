@@ -19,6 +19,7 @@ namespace parlor::test {
 namespace {
 
 using sim::Host;
+using sim::Via;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
@@ -34,6 +35,7 @@ class SimHostEndTest : public SimHostTest {
     RunFor(100);
     EXPECT_EQ(first.token, token);
     EXPECT_EQ(second.token, other);
+    ASSERT_NE(first.connection, nullptr);
     first.Take();
     second.Take();
     first.Input(77);
@@ -56,7 +58,8 @@ TEST_P(SimHostEndTest, ADrainRefusesJoinsAndLetsMatchesGoOn) {
   LockstepClient& back = Ask(Resume(3, first->token));
   RunFor(100);
   EXPECT_EQ(back.token, first->token);
-  EXPECT_EQ(first->heard.back(), "close 4001 resumed");
+  EXPECT_EQ(Last(*first), "close 4001 resumed");
+  ASSERT_NE(back.connection, nullptr);
   back.Input(9);
   second->Take();
   RunFor(100);
@@ -85,7 +88,7 @@ TEST_P(SimHostEndTest, ASecondDrainEndsItNow) {
   RunFor(500);
   host_->Drain();
   RunFor(100);
-  EXPECT_EQ(first->heard.back(), second->heard.back());
+  EXPECT_EQ(Last(*first), Last(*second));
   EXPECT_TRUE(host_->stopped());
 }
 
@@ -118,6 +121,16 @@ TEST_P(SimHostEndTest, StopEndsMatchesForGood) {
   LockstepClient& late = Ask(Resume(3, first->token));
   RunFor(100);
   EXPECT_THAT(late.heard, ElementsAre("open", "close 4002 seat gone"));
+}
+
+// A token of the process before would open a stranger's seat.
+TEST_P(SimHostEndTest, EachProcessDrawsTokensOfItsOwn) {
+  const auto [first, second] = Match(3);
+  const std::uint32_t before = first->token;
+  host_->Stop(CloseReason::kHostLeft);
+  RunFor(100);
+  host_->Start();
+  EXPECT_NE(Match(3).first->token, before);
 }
 
 // Who does not answer a close is waited for as long as on sockets.
@@ -160,7 +173,7 @@ TEST_P(SimHostEndTest, WhenItsMachineCrashesNobodyIsTold) {
   EXPECT_THAT(late.heard, IsEmpty());
   host_->Start();
   RunFor(1'000);
-  EXPECT_THAT(first->heard, IsEmpty());
+  ASSERT_THAT(first->heard, IsEmpty());
   first->Input(1);
   RunFor(100);
   EXPECT_THAT(first->heard, ElementsAre("close 1006 "));
@@ -176,6 +189,25 @@ TEST_P(SimHostEndTest, ASilentMachineIsNoticedByItsClients) {
   EXPECT_THAT(second->heard, ElementsAre("close 1006 "));
 }
 
+// The old connection is one of the level that the new one may not be of.
+TEST_P(SimHostEndTest, ASeatGoesOnByAnyWay) {
+  const auto [first, second] = Match(3);
+  Home& home = *homes_[0];
+  for (const Via via : kAllVias) {
+    const std::size_t before = home.players.size();
+    LockstepClient& old = before == 2 ? *first : home.players.back();
+    LockstepClient& back = AskBy(via, Resume(3, first->token), home);
+    RunFor(100);
+    EXPECT_EQ(back.token, first->token);
+    EXPECT_EQ(Last(old), "close 4001 resumed");
+  }
+  ASSERT_NE(home.players.back().connection, nullptr);
+  home.players.back().Input(4);
+  second->Take();
+  RunFor(100);
+  EXPECT_THAT(second->Take(), ElementsAre("INPUT 0 0 0 4 4"));
+}
+
 // A hold begins anew with the process that took the match back.
 TEST_P(SimHostEndTest, WhoDoesNotComeBackIsHeldAndThenGone) {
   const auto [first, second] = Match(3);
@@ -184,12 +216,12 @@ TEST_P(SimHostEndTest, WhoDoesNotComeBackIsHeldAndThenGone) {
   host_->Start();
   LockstepClient& back = Ask(Resume(3, first->token));
   RunFor(1'000);
-  EXPECT_EQ(back.heard.back(), "AWAY 1 2");
+  EXPECT_EQ(Last(back), "AWAY 1 2");
   RunFor(20'000);
-  EXPECT_EQ(back.heard.back(), "LEAVE 1 2");
+  EXPECT_EQ(Last(back), "LEAVE 1 2");
   LockstepClient& late = Ask(Resume(3, second->token));
   RunFor(100);
-  EXPECT_EQ(late.heard.back(), "close 4002 seat gone");
+  EXPECT_EQ(Last(late), "close 4002 seat gone");
 }
 
 TEST_P(SimHostEndTest, AHostThatKeepsNothingHasNothingToTakeBack) {
@@ -201,7 +233,7 @@ TEST_P(SimHostEndTest, AHostThatKeepsNothingHasNothingToTakeBack) {
   EXPECT_EQ(host_->figures().rooms, 0u);
   LockstepClient& late = Ask(Resume(3, first->token));
   RunFor(100);
-  EXPECT_EQ(late.heard.back(), "close 4002 seat gone");
+  EXPECT_EQ(Last(late), "close 4002 seat gone");
 }
 
 // Whatever is on its way when a process dies.

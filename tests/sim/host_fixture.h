@@ -69,13 +69,16 @@ class SimHostTest : public ::testing::TestWithParam<sim::Via> {
   }
 
   // His request is on its way.
-  LockstepClient& Ask(const Hello& hello, Home& home) {
+  LockstepClient& AskBy(sim::Via via, const Hello& hello, Home& home) {
     if (host_ == nullptr) MakeHost();
     LockstepClient& player = home.players.emplace_back();
     player.connection = home.machine.Connect(
         home.link, {host_->endpoint(), host_->web_port(), host_->tcp_port()},
-        GetParam(), hello, &player);
+        via, hello, &player);
     return player;
+  }
+  LockstepClient& Ask(const Hello& hello, Home& home) {
+    return AskBy(GetParam(), hello, home);
   }
   LockstepClient& Ask(const Hello& hello) { return Ask(hello, *homes_[0]); }
 
@@ -83,9 +86,16 @@ class SimHostTest : public ::testing::TestWithParam<sim::Via> {
   std::string Answer(const Hello& hello, Home& home) {
     LockstepClient& player = Ask(hello, home);
     RunFor(100);
-    return player.heard.empty() ? "nothing" : player.heard[0];
+    return First(player);
   }
   std::string Answer(const Hello& hello) { return Answer(hello, *homes_[0]); }
+
+  static std::string First(const LockstepClient& player) {
+    return player.heard.empty() ? "nothing" : player.heard.front();
+  }
+  static std::string Last(const LockstepClient& player) {
+    return player.heard.empty() ? "nothing" : player.heard.back();
+  }
 
   // Two who play in `room`, and have heard of it.
   std::pair<LockstepClient*, LockstepClient*> Match(std::uint32_t room) {

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "logic/pass.h"
 #include "parlor/connector.h"
@@ -23,6 +24,7 @@ namespace {
 
 using host::PassAnswer;
 using sim::kWorldBeginsS;
+using ::testing::IsEmpty;
 
 constexpr std::string_view kSecret = "0123456789abcdef0123456789abcdef";
 
@@ -124,13 +126,13 @@ TEST_P(SimHostPassTest, WaitsForTheStore) {
   UseSlow();
   LockstepClient& player = Ask(WithPass(1));
   RunFor(1'000);
-  EXPECT_TRUE(player.heard.empty());
+  EXPECT_THAT(player.heard, IsEmpty());
   EXPECT_EQ(host_->figures().unseated, 1u);
   EXPECT_EQ(host_->figures().connections, 1u);
   ASSERT_EQ(slow_->asked.size(), 1u);
   slow_->asked[0](PassAnswer::kLetIn);
   RunFor(100);
-  EXPECT_EQ(player.heard[0], "open");
+  EXPECT_EQ(First(player), "open");
   EXPECT_EQ(host_->figures().unseated, 0u);
   EXPECT_EQ(host_->figures().players, 1u);
 }
@@ -139,10 +141,9 @@ TEST_P(SimHostPassTest, AStoreThatDoesNotAnswerLetsNobodyIn) {
   UseSlow();
   LockstepClient& player = Ask(WithPass(1));
   RunFor(4'900);
-  EXPECT_TRUE(player.heard.empty());
+  EXPECT_THAT(player.heard, IsEmpty());
   RunFor(200);
-  ASSERT_FALSE(player.heard.empty());
-  EXPECT_EQ(player.heard[0], "refused 503");
+  EXPECT_EQ(First(player), "refused 503");
   // Nobody waits for it any more.
   slow_->asked[0](PassAnswer::kLetIn);
   RunFor(100);
@@ -156,8 +157,7 @@ TEST_P(SimHostPassTest, ADrainThatBeganMeanwhileRefuses) {
   host_->Drain();
   slow_->asked[0](PassAnswer::kLetIn);
   RunFor(100);
-  ASSERT_FALSE(player.heard.empty());
-  EXPECT_EQ(player.heard[0], "refused 503");
+  EXPECT_EQ(First(player), "refused 503");
 }
 
 TEST_P(SimHostPassTest, AnAnswerMayComeWhenTheProcessIsNoMore) {
@@ -169,8 +169,7 @@ TEST_P(SimHostPassTest, AnAnswerMayComeWhenTheProcessIsNoMore) {
   EXPECT_FALSE(slow_->watched);
   slow_->asked[0](PassAnswer::kLetIn);
   RunFor(100);
-  ASSERT_FALSE(player.heard.empty());
-  EXPECT_EQ(player.heard[0], "close 1006 ");
+  EXPECT_EQ(First(player), "close 1006 ");
 }
 
 }  // namespace

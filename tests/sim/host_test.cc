@@ -23,10 +23,8 @@
 namespace parlor::test {
 namespace {
 
-using sim::Host;
 using sim::Via;
 using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
 INSTANTIATE_TEST_SUITE_P(Via, SimHostTest, ::testing::ValuesIn(kAllVias),
                          ViaName);
@@ -104,17 +102,13 @@ TEST_P(SimHostTest, CountsWhatAnAddressJoinsOneRoom) {
 // One address, whichever way each comes.
 TEST_P(SimHostTest, AllWaysOfAMachineAreOneAddress) {
   options_.gate.joins_per_minute = 3;
-  MakeHost();
-  Home& home = *homes_[0];
-  for (const Via via : {Via::kMessages, Via::kWebSocket, Via::kTcp}) {
-    LockstepClient& player = home.players.emplace_back();
-    player.connection = home.machine.Connect(
-        home.link, {host_->endpoint(), host_->web_port(), host_->tcp_port()},
-        via, {.room = 1, .players = 8}, &player);
+  const Hello hello{.room = 1, .players = 8};
+  for (const Via via : kAllVias) {
+    LockstepClient& player = AskBy(via, hello, *homes_[0]);
     RunFor(100);
-    EXPECT_EQ(player.heard[0], "open");
+    EXPECT_EQ(First(player), "open");
   }
-  EXPECT_EQ(Answer({.room = 1, .players = 8}), "refused 429");
+  EXPECT_EQ(Answer(hello), "refused 429");
 }
 
 // ---- Rooms
@@ -149,10 +143,10 @@ TEST_P(SimHostTest, EveryShardActsOnItsOwnDeadlines) {
   RunFor(5'000);
   LockstepClient& odd = Ask({.room = 5, .players = 2});
   RunFor(5'100);
-  EXPECT_EQ(even.heard.back(), "close 1001 room not filled");
+  EXPECT_EQ(Last(even), "close 1001 room not filled");
   EXPECT_EQ(odd.closed_at, kNever);
   RunFor(5'000);
-  EXPECT_EQ(odd.heard.back(), "close 1001 room not filled");
+  EXPECT_EQ(Last(odd), "close 1001 room not filled");
   EXPECT_EQ(host_->figures().rooms, 0u);
 }
 
