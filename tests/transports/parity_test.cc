@@ -14,12 +14,14 @@
 #include <vector>
 
 #include "parlor/host/shard.h"
+#include "parlor/sim/network.h"
 #include "parlor/transports/net_listener.h"
 #include "support/net_sides.h"
 #include "support/parity_net.h"
 #include "support/parity_pipes.h"
 #include "support/parity_script.h"
 #include "support/parity_server.h"
+#include "support/parity_sim.h"
 #include "support/parity_virtual.h"
 #include "support/parity_world.h"
 #include "support/seed.h"
@@ -38,6 +40,12 @@ std::unique_ptr<ParityWorld> OneThread(ParityHost& host,
 std::unique_ptr<ParityWorld> TwoThreads(ParityHost& host,
                                         const ParityLimits& limits) {
   return std::make_unique<PipeWorld>(host, limits, PipeWorld::Threads::kTwo);
+}
+
+template <sim::Endpoint::Turn kClients>
+std::unique_ptr<ParityWorld> Simulated(ParityHost& host,
+                                       const ParityLimits& limits) {
+  return std::make_unique<SimParityWorld>(host, limits, kClients);
 }
 
 template <NetScheme kScheme>
@@ -112,6 +120,8 @@ TEST_P(Parity, OfLinkScripts) {
 INSTANTIATE_TEST_SUITE_P(
     Transports, Parity,
     testing::Values(Row{"pipe_two_threads", TwoThreads},
+                    Row{"sim", Simulated<sim::Endpoint::Turn::kEvents>},
+                    Row{"sim_polled", Simulated<sim::Endpoint::Turn::kPolled>},
                     Row{"ws", Sockets<NetScheme::kWs>},
                     Row{"wss", Sockets<NetScheme::kWss>, 4},
                     Row{"tcp", Sockets<NetScheme::kTcp>},
