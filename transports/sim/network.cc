@@ -20,7 +20,9 @@ namespace parlor::sim {
 Link::Link(Network& network, const Conditions& conditions, std::string name)
     : network_(network),
       name_(std::move(name)),
-      state_(std::make_unique<LinkState>(network.executor(), conditions)) {}
+      state_(std::make_unique<LinkState>(network.executor(), conditions)) {
+  PARLOR_CHECK(ValidateConditions(conditions, "conditions").ok());
+}
 
 Link::~Link() {
   state_->Reset();  // what is left is nobody's
@@ -34,6 +36,7 @@ bool Link::is_cut(Direction direction) const {
 }
 
 void Link::SetConditions(const Conditions& conditions) {
+  PARLOR_CHECK(ValidateConditions(conditions, "conditions").ok());
   state_->Set(conditions);
   Note(NetworkEvent::What::kConditions, Direction::kUp);
 }
@@ -81,7 +84,9 @@ void Link::Note(NetworkEvent::What what, Direction direction) {
 Endpoint::Endpoint(Network& network, Turn turn, const StreamOptions& options,
                    std::string name)
     : name_(std::move(name)),
-      state_(std::make_unique<EndpointState>(network, turn, options)) {}
+      state_(std::make_unique<EndpointState>(network, turn, options)) {
+  PARLOR_CHECK(ValidateOptions(options, "options").ok());
+}
 
 Endpoint::~Endpoint() { state_->End(); }
 

@@ -304,11 +304,19 @@ void Wire::Replace(Direction direction, const Outgoing& outgoing) {
   const std::uint64_t replaced = out.newest;
   out.newest = Receiver(direction).endpoint->NextOrder();
   out.newest_size = outgoing.size;
-  Report(NetworkEvent::What::kLost, direction, Lane::kState,
-         out.newest_lost ? outgoing : Outgoing{}, now(), kNever);
+  if (out.newest_lost) {
+    Report(NetworkEvent::What::kLost, direction, Lane::kState, outgoing, now(),
+           kNever);
+    return;
+  }
+  bool told = false;
   for (std::size_t i = 0; i < out.state.all().size(); ++i) {
     const StateMessage& message = out.state.all()[i];
     if (message.order != replaced) continue;
+    if (!std::exchange(told, true)) {
+      Report(NetworkEvent::What::kLost, direction, Lane::kState,
+             AsSent(message), message.sent, kNever, /*again=*/true);
+    }
     const TimePoint arrives = message.arrives;
     out.state.Replace(i, MakeState(out, outgoing, arrives));
     Report(NetworkEvent::What::kMessage, direction, Lane::kState, outgoing,
