@@ -1,0 +1,156 @@
+// The swarm: runs seeds in a row, and stops at the first that breaks what must
+// hold. tests/swarm builds and starts it.
+#include <chrono>
+#include <cinttypes>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+#include <string_view>
+
+#include "sim/swarm_run.h"
+#include "sim/swarm_scenario.h"
+#include "support/seed.h"
+
+namespace {
+
+using parlor::test::SwarmFigures;
+using parlor::test::SwarmRun;
+using parlor::test::SwarmScenario;
+
+struct Options {
+  std::uint64_t from = parlor::test::NumberFromEnv("PARLOR_SEED", 1);
+  std::uint64_t seeds = 100;
+  bool describe = false;  // each scenario, before it runs
+  bool twice = false;     // and compares what the two runs were
+  bool go_on = false;     // behind a failure
+  std::string trace;      // where the last run's is put, .txt and .svg
+};
+
+constexpr std::string_view kUsage =
+    "Usage: parlor-swarm [--seeds N] [--from S] [--describe] [--twice]\n"
+    "                    [--go-on] [--trace FILE]\n"
+    "  --seeds N     how many (100), in a row\n"
+    "  --from S      the first (PARLOR_SEED, or 1)\n"
+    "  --describe    print what each run is to be\n"
+    "  --twice       run each again: both must be the same\n"
+    "  --go-on       do not stop at the first failure\n"
+    "  --trace FILE  write FILE.txt and FILE.svg of the last run\n";
+
+bool ParseNumber(const char* text, std::uint64_t& number) {
+  char* end = nullptr;
+  number = std::strtoull(text, &end, 0);
+  return *text != '\0' && *text != '-' && *end == '\0';
+}
+
+bool Parse(int argc, char** argv, Options& options) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view name = argv[i];
+    const char* const value = i + 1 < argc ? argv[i + 1] : nullptr;
+    if (name == "--describe") {
+      options.describe = true;
+    } else if (name == "--twice") {
+      options.twice = true;
+    } else if (name == "--go-on") {
+      options.go_on = true;
+    } else if (value == nullptr) {
+      return false;
+    } else if (name == "--trace") {
+      options.trace = argv[++i];
+    } else if (name == "--seeds") {
+      if (!ParseNumber(argv[++i], options.seeds)) return false;
+    } else if (name == "--from") {
+      if (!ParseNumber(argv[++i], options.from)) return false;
+    } else {
+      return false;
+    }
+  }
+  return true;
+}
+
+void Add(SwarmFigures& all, const SwarmFigures& one) {
+  all.time += one.time;
+  all.room_time += one.room_time;
+  all.frames += one.frames;
+  all.restarts += one.restarts;
+  all.seen.messages += one.seen.messages;
+  all.seen.matches += one.seen.matches;
+  all.seen.resumes += one.seen.resumes;
+  all.seen.takeovers += one.seen.takeovers;
+  all.seen.refused_tokens += one.seen.refused_tokens;
+  all.seen.holds_ended += one.seen.holds_ended;
+  all.seen.put_out += one.seen.put_out;
+}
+
+void WriteTrace(const SwarmRun& run, const std::string& path) {
+  std::ofstream(path + ".txt") << run.trace();
+  std::ofstream(path + ".svg") << run.chart();
+  std::printf("trace: %s.txt, %s.svg\n", path.c_str(), path.c_str());
+}
+
+// What broke; empty: nothing.
+std::string RunSeed(std::uint64_t seed, const Options& options,
+                    SwarmFigures& all) {
+  const SwarmScenario scenario = parlor::test::DrawScenario(seed);
+  if (options.describe) {
+    std::printf("seed %" PRIu64 ":\n%s", seed, Describe(scenario).c_str());
+    std::fflush(stdout);
+  }
+  SwarmRun run(scenario, !options.trace.empty());
+  const std::string error = run.Run();
+  Add(all, run.figures());
+  if (!options.trace.empty()) WriteTrace(run, options.trace);
+  if (!error.empty() || !options.twice) return error;
+  SwarmRun again(scenario, /*record=*/false);
+  again.Run();
+  return again.digest() == run.digest() ? "" : "not the same when run again";
+}
+
+void Report(std::uint64_t runs, const SwarmFigures& all, double seconds) {
+  const auto milli_hours = all.room_time / (3'600 * parlor::kMillisecond);
+  std::printf("%" PRIu64 " runs in %.1f s: %" PRId64 " s of the world, %" PRId64
+              ".%03d room-hours, %" PRIu64 " frames, %" PRIu64
+              " messages, %" PRIu64 " matches, %" PRIu64 " resumes, %" PRIu64
+              " takeovers, %" PRIu64 " tokens turned away, %" PRIu64
+              " holds ended, %" PRIu64 " put out, %" PRIu64 " host restarts\n",
+              runs, seconds,
+              static_cast<std::int64_t>(all.time / parlor::kSecond),
+              static_cast<std::int64_t>(milli_hours / 1'000),
+              static_cast<int>(milli_hours % 1'000), all.frames,
+              all.seen.messages, all.seen.matches, all.seen.resumes,
+              all.seen.takeovers, all.seen.refused_tokens, all.seen.holds_ended,
+              all.seen.put_out, all.restarts);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  if (!Parse(argc, argv, options)) {
+    std::fputs(kUsage.data(), stderr);
+    return 2;
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  SwarmFigures all;
+  std::uint64_t runs = 0;
+  std::uint64_t failures = 0;
+  for (std::uint64_t i = 0; i < options.seeds; ++i) {
+    const std::uint64_t seed = options.from + i;
+    const std::string error = RunSeed(seed, options, all);
+    ++runs;
+    if (error.empty()) continue;
+    ++failures;
+    std::printf("seed %" PRIu64 " broke: %s\n%s", seed, error.c_str(),
+                Describe(parlor::test::DrawScenario(seed)).c_str());
+    std::printf("rerun: tests/swarm --from %" PRIu64
+                " --seeds 1 --trace build/swarm\n",
+                seed);
+    std::fflush(stdout);
+    if (!options.go_on) break;
+  }
+  const std::chrono::duration<double> passed =
+      std::chrono::steady_clock::now() - begin;
+  Report(runs, all, passed.count());
+  return failures == 0 ? 0 : 1;
+}
