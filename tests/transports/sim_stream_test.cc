@@ -220,6 +220,21 @@ TEST_F(SimStreamTest, AReaderThatDoesNotReadBlocksItsSender) {
   EXPECT_GE(*host.heard_at, then + kDown + kUp);
 }
 
+TEST_F(SimStreamTest, AnEndWaitsForRoomAsBytesDo) {
+  Connect();
+  host.Listen(false);
+  const std::string text = RandomText(kReceiveBytes + kSendBytes);
+  client.Say(text);
+  RunFor(kSecond);
+  EXPECT_EQ(client.unsaid, "");
+  client.stream->EndWrite();
+  RunFor(kSecond);
+  host.Listen(true);
+  RunFor(kSecond);
+  EXPECT_TRUE(host.heard == text);
+  EXPECT_EQ(host.ended, IoStatus::kEnd);
+}
+
 TEST_F(SimStreamTest, AWindowIsNotOpenedByAByte) {
   Connect();
   host.Listen(false);
@@ -390,6 +405,21 @@ TEST_F(SimStreamTest, WhatIsOnItsWayWhenALinkIsCutComesAgain) {
   EXPECT_EQ(host.ended, IoStatus::kEnd);
   // It was missed when it did not arrive, which the cut says.
   EXPECT_EQ(host.heard_at, then + kUp - kMillisecond + 15 * kFirstTry + kUp);
+}
+
+TEST_F(SimStreamTest, WhatWasResetDoesNotComeAgain) {
+  Connect();
+  client.Say("on its way");
+  RunFor(kMillisecond);
+  client.stream->Reset();
+  client.stream = nullptr;
+  RunFor(kMillisecond);
+  link->Cut();
+  RunFor(kSecond);
+  link->Heal();
+  RunFor(60 * kSecond);
+  EXPECT_EQ(host.heard, "");
+  EXPECT_EQ(host.ended, IoStatus::kOk);  // nothing has told it
 }
 
 TEST_F(SimStreamTest, HalfALinkCarriesItsDirection) {

@@ -52,31 +52,11 @@ StreamWire::StreamWire(Link& link, StreamPort& port)
     : network_(link.network()),
       link_(link),
       state_(*link.state_),
-      port_(&port),
-      send_bytes_(kSendBytes),
-      receive_bytes_(kReceiveBytes),
+      port_(port),
       number_(network_.NextConnection()) {
   state_.Add(*this);
   way(Direction::kUp).steps_wanted = 1;
   Pump(Direction::kUp);
-}
-
-StreamWire::StreamWire(Link& link, std::size_t send_bytes,
-                       std::size_t receive_bytes)
-    : network_(link.network()),
-      link_(link),
-      state_(*link.state_),
-      port_(nullptr),
-      send_bytes_(send_bytes),
-      receive_bytes_(receive_bytes),
-      number_(network_.NextConnection()),
-      accepted_(true) {
-  state_.Add(*this);
-  for (const Direction out : {Direction::kUp, Direction::kDown}) {
-    Way& open = way(out);
-    open.steps_arrived = open.steps_sent = open.steps_wanted = StepsOf(out);
-    side(out).connected = true;
-  }
 }
 
 StreamWire::~StreamWire() {
@@ -85,7 +65,7 @@ StreamWire::~StreamWire() {
 }
 
 bool StreamWire::IsOff(Direction direction) const {
-  return direction == Direction::kUp && port_ != nullptr && port_->unplugged_;
+  return direction == Direction::kUp && port_.unplugged_;
 }
 
 // As it is said to a sink; lost when it does not arrive.
@@ -125,8 +105,8 @@ std::size_t StreamWire::Piece(Direction out, std::size_t most) {
 
 std::size_t StreamWire::RoomToWrite(Direction out) const {
   const Way& to = way(out);
-  return send_bytes_ -
-         std::min<std::uint64_t>(send_bytes_, to.written - to.arrived);
+  return kSendBytes -
+         std::min<std::uint64_t>(kSendBytes, to.written - to.arrived);
 }
 
 IoResult StreamWire::Read(Direction out, std::span<std::byte> into) {
@@ -146,8 +126,8 @@ IoResult StreamWire::Read(Direction out, std::span<std::byte> into) {
   from.read += bytes;
   // A window opens by half of it or by a packet at least (RFC 9293 section
   // 3.8.6.2.2).
-  const std::size_t room = receive_bytes_ - (from.sent - from.read);
-  if (from.starved && room >= std::min(receive_bytes_ / 2, kSegmentBytes)) {
+  const std::size_t room = kReceiveBytes - (from.sent - from.read);
+  if (from.starved && room >= std::min(kReceiveBytes / 2, kSegmentBytes)) {
     from.starved = false;
     from.resume_at = now() + state_.path(out).conditions().latency;
     Arm(direction);
@@ -236,7 +216,7 @@ bool StreamWire::NextPacket(Direction direction, Packet* packet) {
   }
   if (from.steps_wanted < StepsOf(direction)) return false;
   if (from.sent < from.written) {
-    const std::size_t room = receive_bytes_ - (from.sent - from.read);
+    const std::size_t room = kReceiveBytes - (from.sent - from.read);
     from.starved = room == 0;
     if (room == 0) return false;
     packet->type = Packet::Type::kData;
@@ -425,7 +405,7 @@ void StreamWire::TakeStep(Direction direction) {
     way(Direction::kUp).steps_wanted = 2;
     Pump(Direction::kUp);
     Notify(Direction::kUp);
-  } else if (port_->accept_ == nullptr) {
+  } else if (port_.accept_ == nullptr) {
     AnswerWithReset(direction);
   } else if (way(direction).steps_arrived == 1) {
     way(Direction::kDown).steps_wanted = 1;
@@ -438,11 +418,10 @@ void StreamWire::TakeStep(Direction direction) {
 void StreamWire::Accept() {
   accepted_ = true;
   side(Direction::kDown).connected = true;
-  StreamPort& port = *port_;
   // Shared, since a task can be copied; by nobody.
   const auto stream = std::make_shared<std::unique_ptr<stream::ByteStream>>(
-      StreamEnd::Make(*this, Direction::kDown, *port.loop_));
-  port.loop_->Post([&port, &link = link_, stream] {
+      StreamEnd::Make(*this, Direction::kDown, *port_.loop_));
+  port_.loop_->Post([&port = port_, &link = link_, stream] {
     if (port.accept_ == nullptr) return (*stream)->Reset();
     port.accept_(link, std::move(*stream));
   });

@@ -37,8 +37,6 @@ class StreamWire final : private LinkUser {
   // Its opening is on its way to `port`. Sides are told apart by the direction
   // that they send in.
   StreamWire(Link& link, StreamPort& port);
-  // The same, open from birth and with buffers of their own sizes.
-  StreamWire(Link& link, std::size_t send_bytes, std::size_t receive_bytes);
   StreamWire(const StreamWire&) = delete;
   StreamWire& operator=(const StreamWire&) = delete;
 
@@ -167,9 +165,7 @@ class StreamWire final : private LinkUser {
   Network& network_;
   Link& link_;
   LinkState& state_;
-  StreamPort* const port_;  // null: open from birth
-  const std::size_t send_bytes_;
-  const std::size_t receive_bytes_;
+  StreamPort& port_;
   const std::uint64_t number_;
   std::array<Side, 2> sides_;  // by the direction that they send in
   std::array<Way, 2> ways_;
