@@ -7,6 +7,7 @@
 #include "parlor/lockstep/room.h"
 #include "parlor/sim/world.h"
 #include "sim/host_impl.h"
+#include "sim/recorder.h"
 
 namespace parlor::sim {
 
@@ -16,10 +17,23 @@ Host::~Host() = default;
 bool Host::running() const { return impl_->running(); }
 bool Host::stopped() const { return impl_->stopped(); }
 
-void Host::Drain() { impl_->Drain(); }
-void Host::Stop(CloseReason reason) { impl_->Stop(reason); }
-void Host::CrashNow(Crash how) { impl_->CrashNow(how); }
-void Host::Start() { impl_->Start(); }
+void Host::Drain() {
+  impl_->recorder.Mark(impl_->name(), "drains");
+  impl_->Drain();
+}
+void Host::Stop(CloseReason reason) {
+  impl_->recorder.Mark(impl_->name(), "stops");
+  impl_->Stop(reason);
+}
+void Host::CrashNow(Crash how) {
+  impl_->recorder.Mark(impl_->name(),
+                       how == Crash::kMachine ? "loses power" : "crashes");
+  impl_->CrashNow(how);
+}
+void Host::Start() {
+  impl_->recorder.Mark(impl_->name(), "starts");
+  impl_->Start();
+}
 
 const lockstep::Room* Host::FindRoom(std::uint32_t number) const {
   return impl_->FindRoom(number);

@@ -31,8 +31,9 @@ World::~World() = default;
 Host& World::AddHost(const HostOptions& options) {
   const std::string name = "host " + std::to_string(impl_->hosts.size());
   impl_->recorder.AddMachine(name);
-  impl_->hosts.push_back(std::unique_ptr<Host>(
-      new Host(std::make_unique<Host::Impl>(impl_->network, options, name))));
+  impl_->hosts.push_back(
+      std::unique_ptr<Host>(new Host(std::make_unique<Host::Impl>(
+          impl_->network, impl_->recorder, options, name))));
   return *impl_->hosts.back();
 }
 

@@ -70,15 +70,15 @@ inline constexpr std::int64_t kWorldBeginsS = 1'800'000'000;
 
 // As host::ServerOptions has them; what is not valid there stops the program.
 struct HostOptions {
-  host::ShardOptions shard;  // rooms and seats are the host's, over all shards
+  host::ShardOptions shard{};  // rooms and seats are the host's, of all shards
   host::GateOptions gate{.open = true};
-  StreamOptions stream;
+  StreamOptions stream{};
   int shards = 1;  // 1 at least
   std::int64_t drain_ms = limits::kDrainMs.fallback;
   // Matches are kept, in memory that outlives the process, as a host with a
   // state file keeps them.
   bool keeps_matches = true;
-  std::shared_ptr<host::AccessStore> access_store;
+  std::shared_ptr<host::AccessStore> access_store{};
 };
 
 // A machine that hosts rooms, and the process on it.
@@ -122,8 +122,8 @@ class Host {
 
 struct ClientOptions {
   Via via = Via::kMessages;
-  lockstep::PeerOptions peer;  // jitter_seed 0: drawn from the world's
-  StreamOptions stream;
+  lockstep::PeerOptions peer{};  // jitter_seed 0: drawn from the world's
+  StreamOptions stream{};
   int rate_hz = 60;  // of its game's loop, up to 1,000
   // A clock that is off: its loop runs so many ppm faster (or slower); up to
   // 100,000 either way. Deadlines of its peer and its links are not.
@@ -203,7 +203,8 @@ class World {
   absl::Status RunUntilFrame(std::uint32_t frame,
                              Duration at_most = 600 * kSecond);
   // Every link is healed, and everyone in a match is connected again, waits for
-  // nobody who is away, and has run a frame. FailedPrecondition: nobody is left.
+  // nobody who is away, and has run a frame. FailedPrecondition: nobody is
+  // left.
   absl::Status RunUntilHealed(Duration at_most = 60 * kSecond);
 
   // Whether every frame that two clients ran left both with the same hash, in
