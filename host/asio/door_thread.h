@@ -44,6 +44,8 @@ class DoorThread {
   DoorThread(const DoorThread&) = delete;
   DoorThread& operator=(const DoorThread&) = delete;
 
+  // Before KeepIn. Rooms are recorded there, which outlives it.
+  void RecordIn(RoomRecords& records) { door_.shard().SetRecords(&records); }
   // Before Start. Matches are kept in `store`, which outlives it; `rooms`,
   // which are among the shard's, go on in the first turn of the loop.
   void KeepIn(RoomStore& store, std::vector<KeptRoom> rooms);

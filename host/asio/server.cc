@@ -32,6 +32,7 @@
 #include "parlor/connection.h"
 #include "parlor/connector.h"
 #include "parlor/entropy.h"
+#include "parlor/host/room_records.h"
 #include "parlor/host/room_store.h"
 #include "parlor/host/shard.h"
 #include "parlor/lockstep/room_state.h"
@@ -42,6 +43,7 @@
 #include "parlor/transports/net_loop.h"
 #include "parlor/transports/tls.h"
 #include "parlor/transports/turn_work.h"
+#include "storage/record_folder.h"
 #include "storage/state_file.h"
 #include "stream/byte_stream.h"
 #include "stream/tls_stream.h"
@@ -74,6 +76,8 @@ class AsioServer final : public Server, private Reception::Ports {
   AsioServer(const ServerOptions& options, Entropy& entropy, LogSink log);
   ~AsioServer() override;
 
+  // Before KeepIn.
+  void RecordIn(std::unique_ptr<RoomRecords> records);
   // Before Start. Matches are kept in opened.file, and those it has go on.
   void KeepIn(StateFile::Opened opened);
   absl::Status Listen();
@@ -153,7 +157,9 @@ class AsioServer final : public Server, private Reception::Ports {
   NetLoop loop_;  // the front's
   const std::shared_ptr<OpenSockets> sockets_ = std::make_shared<OpenSockets>();
   const std::shared_ptr<Entrance> entrance_;
-  std::unique_ptr<RoomStore> store_;  // of all doors; null: there is none
+  // Of all doors; null: there is none.
+  std::unique_ptr<RoomRecords> records_;
+  std::unique_ptr<RoomStore> store_;
   std::vector<std::unique_ptr<DoorThread>> doors_;
   Reception reception_;
   std::optional<TlsServer> tls_;  // the front's; Reload may change it
@@ -197,6 +203,13 @@ AsioServer::~AsioServer() {
     thread_.join();
   }
   for (const std::unique_ptr<DoorThread>& door : doors_) door->Join();
+}
+
+void AsioServer::RecordIn(std::unique_ptr<RoomRecords> records) {
+  records_ = std::move(records);
+  for (const std::unique_ptr<DoorThread>& door : doors_) {
+    door->RecordIn(*records_);
+  }
 }
 
 void AsioServer::KeepIn(StateFile::Opened opened) {
@@ -411,6 +424,15 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Create(
     if (absl::Status status = server->Listen(); !status.ok()) return status;
     // Of a host that has its ports: one that cannot start leaves the file to
     // the next that tries. Clients that connect meanwhile wait for the start.
+    if (!options.record_path.empty()) {
+      absl::StatusOr<std::unique_ptr<RecordFolder>> records =
+          RecordFolder::Open(options.record_path, WallClockSeconds, log);
+      if (!records.ok()) {
+        return InvalidArgument("server.record_path: " +
+                               std::string(StatusText(records.status())));
+      }
+      server->RecordIn(*std::move(records));
+    }
     if (!options.state_path.empty()) {
       absl::StatusOr<StateFile::Opened> opened =
           OpenState(options, std::move(log));

@@ -36,6 +36,7 @@ absl::Status CheckReload(const ServerOptions& present,
       {"server.stream.silence_ms", a.silence_ms == b.silence_ms},
       {"server.access_store", present.access_store == next.access_store},
       {"server.state_path", present.state_path == next.state_path},
+      {"server.record_path", present.record_path == next.record_path},
   };
   for (const auto& row : rows) {
     if (row.same) continue;

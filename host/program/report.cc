@@ -13,6 +13,7 @@
 #include "parlor/host/shard.h"
 #include "parlor/host/sqlite_access_store.h"
 #include "parlor/lockstep/room.h"
+#include "parlor/lockstep/room_log.h"
 #include "parlor/time.h"
 #include "stream/stream_loop.h"
 
@@ -48,6 +49,10 @@ constexpr std::uint64_t kUseBytes = 256;
 // What a shard and the file remember of each room beside the match: where it
 // lies, and when it is kept next.
 constexpr std::uint64_t kKeptRoomBytes = 128;
+// What a room's recording has not written yet: its lobby, a chunk twice, and of
+// a room of the most seats that was taken back, that it was.
+constexpr std::uint64_t kRecordedRoomBytes =
+    lockstep::RoomLog::kLobbyBytesMax + 48 * kKiB;
 
 // "1,024"
 std::string Grouped(std::uint64_t number) {
@@ -109,6 +114,10 @@ std::vector<MemoryTerm> MemoryTerms(const host::ServerOptions& options) {
     terms.push_back({"what is kept of rooms, beside them",
                      Unsigned(options.shard.rooms), kKeptRoomBytes});
   }
+  if (!options.record_path.empty()) {
+    terms.push_back({"recordings of rooms", Unsigned(options.shard.rooms),
+                     kRecordedRoomBytes});
+  }
   return terms;
 }
 
@@ -152,7 +161,8 @@ std::uint64_t DescriptorsNeeded(const host::ServerOptions& options) {
   return Unsigned(options.connections) +
          (Unsigned(options.shards) + 1) * kLoopDescriptors + kOtherDescriptors +
          (options.access_store != nullptr ? kAccessDescriptors : 0) +
-         (options.state_path.empty() ? 0 : kStateDescriptors);
+         (options.state_path.empty() ? 0 : kStateDescriptors) +
+         (options.record_path.empty() ? 0 : Unsigned(options.shard.rooms) + 1);
 }
 
 }  // namespace parlor::host_program

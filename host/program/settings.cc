@@ -123,6 +123,9 @@ const std::array kRows = {
     Row{"state", kProcess, Kind::kText, &Settings::state, "FILE",
         "Keep the matches in FILE, and take them back at the next start",
         nullptr, "server.state_path"},
+    Row{"record", kProcess, Kind::kText, &Settings::record, "FOLDER",
+        "Record each match in a file of its own, in FOLDER", nullptr,
+        "server.record_path"},
 };
 
 struct Unit {
@@ -394,6 +397,7 @@ host::ServerOptions ToServerOptions(const Settings& settings) {
   server.unseated_per_address = settings.unseated_per_address;
   server.drain_ms = settings.drain_ms;
   server.state_path = settings.state.value_or("");
+  server.record_path = settings.record.value_or("");
   return server;
 }
 

@@ -58,7 +58,8 @@ struct Settings {
 
   std::int64_t shards = kShards.fallback;
   std::int64_t drain_ms = limits::kDrainMs.fallback;
-  std::optional<std::string> state;  // a file
+  std::optional<std::string> state;   // a file
+  std::optional<std::string> record;  // a folder
 
   friend bool operator==(const Settings&, const Settings&) = default;
 };

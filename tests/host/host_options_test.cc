@@ -144,7 +144,8 @@ TEST(HostOptions, EveryFlagReachesTheServer) {
                                     "--trusted-proxy=::1",
                                     "--access=codes.db",
                                     "--state",
-                                    "matches"});
+                                    "matches",
+                                    "--record=replays"});
   const host::ServerOptions& server = options.server;
   EXPECT_EQ(server.port, 0);
   EXPECT_EQ(server.address, "::1");
@@ -174,6 +175,7 @@ TEST(HostOptions, EveryFlagReachesTheServer) {
   EXPECT_EQ(options.settings.access, "codes.db");
   EXPECT_EQ(server.access_store, nullptr);  // opened by who serves
   EXPECT_EQ(server.state_path, "matches");
+  EXPECT_EQ(server.record_path, "replays");
   EXPECT_FALSE(server.gate.passes);
   EXPECT_EQ(server.gate.pass_secret, "");
   EXPECT_TRUE(Accepted({"--open"}).server.gate.open);
@@ -431,6 +433,7 @@ INSTANTIATE_TEST_SUITE_P(
                "--trusted-proxy[1]: \"proxy.example\": is neither an address "
                "nor a network like \"10.0.0.0/8\""},
         BadRow{"StateEmpty", {"--state="}, "--state: has no value"},
+        BadRow{"RecordEmpty", {"--record="}, "--record: has no value"},
         BadRow{
             "AccessEmpty", {"--access", ""}, "--access: the file has no name"},
         BadRow{"AccessTwice",
@@ -522,7 +525,7 @@ TEST_F(ConfigFile, SaysWhatFlagsSay) {
     "join-rate": 1, "room-join-rate": 2, "connections": 77, "unseated": 88,
     "unseated-per-address": 9, "shards": 7, "drain": "0s", "access": "codes.db",
     "pass-days": 400, "pass-devices": 16, "trusted-proxy": ["::1"],
-    "state": "matches"})");
+    "state": "matches", "record": "replays"})");
   const Settings flags = Accepted({"--port=0",
                                    "--bind=::1",
                                    "--tcp-port=9000",
@@ -550,7 +553,8 @@ TEST_F(ConfigFile, SaysWhatFlagsSay) {
                                    "--pass-days=400",
                                    "--pass-devices=16",
                                    "--trusted-proxy=::1",
-                                   "--state=matches"})
+                                   "--state=matches",
+                                   "--record=replays"})
                              .settings;
   EXPECT_EQ(Accepted({"--config", path}).settings, flags);
 }
@@ -853,6 +857,7 @@ TEST_F(ConfigFile, WhatIsPrintedIsTakenBack) {
       {"--open", "--shards=9"},
       {"--passes", "--pass-secret", secret, "--access=codes.db"},
       {"--trusted-proxy=10.0.0.0/8", "--state=matches", "--pass-days=1"},
+      {"--record=replays"},
       {"--tcp-port=0", "--base-path=/g%C3%A9", "--hold=0s", "--lobby=90s"},
       {"--origin=https://a.example", "--origin=https://b.example:8443"},
       {"--tls-cert", files.certificate_path, "--tls-key", files.key_path},

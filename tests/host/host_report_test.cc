@@ -106,6 +106,10 @@ TEST(HostReport, FilesAreCounted) {
   EXPECT_THAT(MemoryText(options),
               HasSubstr("  128.0 KiB: what is kept of rooms, beside them, "
                         "1,024 x 128 bytes\n"));
+  options.record_path = "matches";
+  EXPECT_EQ(DescriptorsNeeded(options), without + 7 + 1'024 + 1);
+  EXPECT_THAT(MemoryText(options),
+              HasSubstr("  64.0 MiB: recordings of rooms, 1,024 x 64.0 KiB\n"));
 }
 
 }  // namespace

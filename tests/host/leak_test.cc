@@ -2,7 +2,9 @@
 // answer or an error of a host, nor in the file of codes and passes: everything
 // that clients can do is done to one, and all that comes of it is searched.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
+#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -13,6 +15,7 @@
 #include "leak_hunt.h"
 #include "leak_secrets.h"
 #include "leak_tour.h"
+#include "parlor/check.h"
 #include "parlor/host/os_entropy.h"
 #include "parlor/host/server.h"
 #include "parlor/host/sqlite_access_store.h"
@@ -77,6 +80,8 @@ class LeakTest : public testing::TestWithParam<bool> {
     options_.gate.trusted_proxies = {std::string(kTourProxies)};
     options_.gate.joins_per_minute = kTourJoinRate;
     options_.state_path = folder_.At("state");
+    options_.record_path = folder_.At("replays");
+    PARLOR_CHECK(mkdir(options_.record_path.c_str(), 0700) == 0);
   }
 
   void Start() {
@@ -104,6 +109,23 @@ class LeakTest : public testing::TestWithParam<bool> {
   void LookAtState() {
     EXPECT_EQ(ModeOf(options_.state_path), 0600u);
     hunt_.Look("the state file", WithoutRelayed(ReadFile(options_.state_path)));
+  }
+  // What was relayed is in them, as in the state file.
+  void LookAtRecordings() {
+    int matches = 0;
+    for (const auto& entry :
+         std::filesystem::directory_iterator(options_.record_path)) {
+      EXPECT_EQ(ModeOf(entry.path()), 0600u);
+      std::string text = ReadFile(entry.path());
+      for (std::size_t at = 0;
+           (at = text.find(kLeakMark, at)) != std::string::npos;) {
+        text.replace(at, kLeakMark.size(), "\n");
+      }
+      hunt_.Look("a recording", text);
+      hunt_.Look("its name", entry.path().filename().string());
+      ++matches;
+    }
+    EXPECT_GE(matches, 2);
   }
   void LookAtErrors();
   void LookAtDatabase() {
@@ -176,6 +198,7 @@ TEST_P(LeakTest, NothingOfAWholeRunIsSeen) {
   server_->Stop(CloseReason::kHostLeft);
   End();
   LookAtDatabase();
+  LookAtRecordings();
   LookAtNotes();
 
   ExpectAllOfTour(tour);

@@ -319,6 +319,8 @@ const RefusedRow kRefused[] = {
      "server.stream.silence_ms"},
     {"StatePath", [](auto& o) { o.state_path = "elsewhere"; },
      "server.state_path"},
+    {"RecordPath", [](auto& o) { o.record_path = "elsewhere"; },
+     "server.record_path"},
     {"Drain", [](auto& o) { o.drain_ms = -1; }, "server.drain_ms",
      ": -1 is not in 0..80000"},
     {"Proxies",

@@ -34,7 +34,7 @@ class RoomLog final : public RoomRecorder, private ReplaySink {
  public:
   // The sink gets nothing before the match begins: a lobby that comes to
   // nothing leaves no file, unless more happens in it than this.
-  static constexpr std::size_t kLobbyBytesMax = 64 * 1024;
+  static constexpr std::size_t kLobbyBytesMax = 16 * 1024;
 
   // `now` is the recording's time 0. `sink` outlives this. `kept`: what `room`
   // was made of, where another process had begun its match; no token in it is

@@ -71,6 +71,13 @@ struct ServerOptions {
   // "<state_path>.refused-<n>" and not read; rooms beyond the caps are left
   // out. Empty: matches end with the server.
   std::string state_path;
+  // Matches are recorded in this folder (lockstep/replay_log.h), each in a file
+  // of its own (0600), "room-<number>-<time>.replay"; some 2 MB an hour of 4
+  // players, 128 MiB at most. What becomes of the files is the operator's: none
+  // is ever deleted. A folder that is full or gone ends recordings, which is
+  // logged, and no match. A match that was taken back goes on in another file.
+  // Empty: nothing is recorded.
+  std::string record_path;
 };
 
 // More threads than any machine that this was measured on has cores.
@@ -97,9 +104,10 @@ using LogSink = std::function<void(LogLevel level, std::string_view line)>;
 class Server {
  public:
   // Listens, and with threads runs, from here on. InvalidArgument: the options;
-  // Unavailable: a port, a thread or the file of state_path cannot be had,
-  // which another server may have open. `entropy` may be asked from all of the
-  // server's threads at once (OsEntropy can) and outlives it.
+  // the folder of record_path cannot be written to; Unavailable: a port, a
+  // thread or the file of state_path cannot be had, which another server may
+  // have open. `entropy` may be asked from all of the server's threads at once
+  // (OsEntropy can) and outlives it.
   static absl::StatusOr<std::unique_ptr<Server>> Create(
       const ServerOptions& options, Entropy& entropy, LogSink log = {});
 
@@ -131,9 +139,9 @@ class Server {
 
   // Takes over what may change while a server runs, which is all but where it
   // listens (address, ports, base_path), shards, shard.rooms, shard.seats,
-  // stream, access_store and state_path: rooms that are open keep what they
-  // were opened with, connections what they have. InvalidArgument: a field that
-  // may not change, or is not valid; nothing has changed then.
+  // stream, access_store, state_path and record_path: rooms that are open keep
+  // what they were opened with, connections what they have. InvalidArgument: a
+  // field that may not change, or is not valid; nothing has changed then.
   //
   // Each of its threads does so in its next turn; what was counted in the
   // present minute counts on. `closed` is not looked at, and a drain that has
