@@ -19,9 +19,10 @@ namespace {
 
 constexpr std::int64_t kTimeWidth = 90;
 constexpr std::int64_t kHostWidth = 130;     // left of the first machine's line
-constexpr std::int64_t kMachineWidth = 240;  // a label of 38 characters
+constexpr std::int64_t kMachineWidth = 264;  // a label of 38 characters
 constexpr std::int64_t kTop = 44;
 constexpr std::int64_t kRow = 13;         // a label
+constexpr std::int64_t kAbove = 3;        // its line: others go on below it
 constexpr std::int64_t kPixelsPerMs = 2;  // 60 frames are 2,000
 constexpr std::int64_t kSilence = 60;     // no more for a time without events
 constexpr std::int64_t kLost = 60;        // from the client's line
@@ -269,7 +270,7 @@ void Chart::Labels() {
       what += event.direction == Direction::kUp ? ", up" : ", down";
     }
     Text(bad ? "bad" : "what", X(machine) + 6,
-         (arrives ? heights_[i].to : heights_[i].from) + 4, what);
+         (arrives ? heights_[i].to : heights_[i].from) - kAbove, what);
   }
 }
 

@@ -1,10 +1,14 @@
 // The swarm: runs seeds in a row, and stops at the first that breaks what must
 // hold. tests/swarm builds and starts it.
+#include <unistd.h>
+
 #include <chrono>
 #include <cinttypes>
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <string>
 #include <string_view>
@@ -37,6 +41,24 @@ constexpr std::string_view kUsage =
     "  --twice       run each again: both must be the same\n"
     "  --go-on       do not stop at the first failure\n"
     "  --trace FILE  write FILE.txt and FILE.svg of the last run\n";
+
+// What a failed check or a crash says at last: which seed it was.
+char last_words[128];
+
+void OnCrash(int number) {
+  // Nothing can be done where even this fails.
+  [[maybe_unused]] const auto written =
+      write(STDERR_FILENO, last_words, std::strlen(last_words));
+  std::signal(number, SIG_DFL);
+  std::raise(number);
+}
+
+void SetLastWords(std::uint64_t seed) {
+  std::snprintf(last_words, sizeof(last_words),
+                "seed %" PRIu64 " crashed\nrerun: tests/swarm --from %" PRIu64
+                " --seeds 1\n",
+                seed, seed);
+}
 
 bool ParseNumber(const char* text, std::uint64_t& number) {
   char* end = nullptr;
@@ -92,6 +114,7 @@ void WriteTrace(const SwarmRun& run, const std::string& path) {
 // What broke; empty: nothing.
 std::string RunSeed(std::uint64_t seed, const Options& options,
                     SwarmFigures& all) {
+  SetLastWords(seed);
   const SwarmScenario scenario = parlor::test::DrawScenario(seed);
   if (options.describe) {
     std::printf("seed %" PRIu64 ":\n%s", seed, Describe(scenario).c_str());
@@ -131,6 +154,8 @@ int main(int argc, char** argv) {
     std::fputs(kUsage.data(), stderr);
     return 2;
   }
+  std::signal(SIGABRT, OnCrash);
+  std::signal(SIGSEGV, OnCrash);
   const auto begin = std::chrono::steady_clock::now();
   SwarmFigures all;
   std::uint64_t runs = 0;

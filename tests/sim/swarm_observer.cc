@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -152,7 +153,7 @@ void SwarmObserver::OnNetworkEvent(const sim::NetworkEvent& event) {
   if (what != What::kReset) now_ = event.sent;
   switch (what) {
     case What::kMessage:
-      if (!down) return;
+      if (!down) return OnUp(line, event.bytes);
       if (event.kind != MessageKind::kBinary ||
           event.bytes.size() != lockstep::kMessageSize ||
           event.lane != Lane::kReliable) {
@@ -174,6 +175,12 @@ void SwarmObserver::OnNetworkEvent(const sim::NetworkEvent& event) {
   }
 }
 
+void SwarmObserver::OnUp(Line& line, std::span<const std::byte> bytes) {
+  if (line.match != kNoMatch || bytes.size() != lockstep::kMessageSize) return;
+  const auto message = lockstep::Decode(bytes.first<lockstep::kMessageSize>());
+  if (message.kind == Kind::kStart) line.said_start = true;
+}
+
 // --- What a host says
 
 void SwarmObserver::OnDown(std::uint64_t number, Line& line,
@@ -186,6 +193,8 @@ void SwarmObserver::OnDown(std::uint64_t number, Line& line,
     if (message.slot >= message.players || message.mode > message.players) {
       Fail(line, "a LOBBY that cannot be");
     }
+    line.lobby_slot = message.slot;
+    line.lobby_size = message.players;
     return;
   }
   if (line.match == kNoMatch) {
@@ -217,6 +226,15 @@ void SwarmObserver::OnDown(std::uint64_t number, Line& line,
     default:
       return Fail(line, "a room says no such thing");
   }
+}
+
+// It is full, or its host has said START; whoever plays by bytes may have.
+bool SwarmObserver::MayBegin(const Line& line, int players) const {
+  if (line.lobby_size == 0 || players == line.lobby_size) return true;
+  return std::any_of(lines_.begin(), lines_.end(), [&](const Line& other) {
+    return other.used && other.host == line.host && other.room == line.room &&
+           (other.stream || (other.lobby_slot == 0 && other.said_start));
+  });
 }
 
 std::size_t SwarmObserver::FindMatch(const Line& line,
@@ -267,6 +285,9 @@ void SwarmObserver::OnWelcome(std::uint64_t number, Line& line,
     return Fail(line, "another token for its seat");
   }
   if (seat.token != 0 && begins) return Fail(line, "a seat for two");
+  if (begins && !MayBegin(line, message.players)) {
+    return Fail(line, "a match that nobody in seat 0 started");
+  }
   seat.token = message.value;
   line.match = index;
   line.welcomed = now_;

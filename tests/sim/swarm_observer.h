@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -121,6 +122,9 @@ class SwarmObserver final : public sim::NetworkSink {
     int delay = 0;                       // 0: not an honest player
     bool resume = false;                 // it offers a token
     std::optional<std::uint32_t> token;  // where that is known
+    int lobby_slot = -1;                 // as it was told last
+    int lobby_size = 0;
+    bool said_start = false;
     std::size_t match = kNoMatch;
     int slot = -1;
     bool own_resume = false;  // was told
@@ -159,10 +163,12 @@ class SwarmObserver final : public sim::NetworkSink {
 
   Line& LineOf(const sim::NetworkEvent& event);
   void Begin(Line& line, const sim::NetworkEvent& event);
+  void OnUp(Line& line, std::span<const std::byte> bytes);
   void OnDown(std::uint64_t number, Line& line,
               const lockstep::Message& message);
   void OnWelcome(std::uint64_t number, Line& line,
                  const lockstep::Message& message);
+  bool MayBegin(const Line& line, int players) const;
   std::size_t FindMatch(const Line& line, const lockstep::Message& message);
   void TakeSeat(std::uint64_t number, Line& line, Match& match, int slot);
   void OnInput(Line& line, const lockstep::Message& message);

@@ -212,18 +212,18 @@ TEST_F(TraceTest, DrawsAnArrowFromWhereItWasSentToWhereItArrives) {
   Say(bob_, Direction::kDown, 11'000, 0,
       {.kind = lockstep::Kind::kInput, .frame = 1}, What::kLost);
   EXPECT_EQ(Drawn(trace_.Svg()), R"svg(<path class="life" d="M155 34V90"/>
-<path class="life" d="M395 34V90"/>
-<path class="life" d="M635 34V90"/>
-<path marker-end="url(#end)" d="M395 44L155 64"/>
-<path class="gone" d="M155 64L575 68"/>
-<g class="gone"><path d="M571 64l8 8M571 72l8 -8"/></g>
-<text class="what" x="401" y="48">INPUT seat 0 frame 1 word 0</text>
-<text class="bad" x="641" y="68">lost: INPUT seat 0 frame 1 word 0</text>
+<path class="life" d="M419 34V90"/>
+<path class="life" d="M683 34V90"/>
+<path marker-end="url(#end)" d="M419 44L155 64"/>
+<path class="gone" d="M155 64L623 68"/>
+<g class="gone"><path d="M619 64l8 8M619 72l8 -8"/></g>
+<text class="what" x="425" y="41">INPUT seat 0 frame 1 word 0</text>
+<text class="bad" x="689" y="61">lost: INPUT seat 0 frame 1 word 0</text>
 <text class="time" x="82" y="48">1.000</text>
 <text class="time" x="82" y="68">11.000</text>
 <text class="name" x="155" y="28">host</text>
-<text class="name" x="395" y="28">alice</text>
-<text class="name" x="635" y="28">bob</text>
+<text class="name" x="419" y="28">alice</text>
+<text class="name" x="683" y="28">bob</text>
 </svg>
 )svg");
 }
@@ -234,21 +234,21 @@ TEST_F(TraceTest, DrawsCutsMarksAndSilence) {
   Tell(What::kHealed, alice_, Direction::kDown, 24'000, 24'000);
   trace_.Mark(At(2'024'000), 0, "crashes");
   EXPECT_EQ(Drawn(trace_.Svg()), R"svg(<path class="life" d="M155 34V170"/>
-<path class="life" d="M395 34V170"/>
-<path class="life" d="M635 34V170"/>
-<rect class="cut" x="391" y="44" width="3" height="40"/>
+<path class="life" d="M419 34V170"/>
+<path class="life" d="M683 34V170"/>
+<rect class="cut" x="415" y="44" width="3" height="40"/>
 <g class="gone"><path d="M151 140l8 8M151 148l8 -8"/></g>
-<text class="bad" x="401" y="48">cut, down</text>
-<text class="what" x="401" y="88">healed, down</text>
-<text class="bad" x="161" y="148">crashes</text>
+<text class="bad" x="425" y="41">cut, down</text>
+<text class="what" x="425" y="81">healed, down</text>
+<text class="bad" x="161" y="141">crashes</text>
 <text class="time" x="82" y="48">4.000</text>
 <text class="time" x="82" y="88">24.000</text>
 <text class="time" x="82" y="148">2024.000</text>
-<path class="gap" d="M90 114H875"/>
+<path class="gap" d="M90 114H947"/>
 <text class="time" x="82" y="118">+2000.000</text>
 <text class="name" x="155" y="28">host</text>
-<text class="name" x="395" y="28">alice</text>
-<text class="name" x="635" y="28">bob</text>
+<text class="name" x="419" y="28">alice</text>
+<text class="name" x="683" y="28">bob</text>
 </svg>
 )svg");
 }
@@ -324,7 +324,7 @@ TEST_F(LongTraceTest, ALargeOneCanBeRead) {
   const std::string svg = trace_.Svg();
   EXPECT_TRUE(IsWellFormed(svg));
   std::size_t labels = 0;
-  for (const char* const x : {"161", "401", "641"}) {
+  for (const char* const x : {"161", "425", "689"}) {
     std::vector<std::int64_t> heights = LabelsAt(svg, x);
     labels += heights.size();
     std::sort(heights.begin(), heights.end());
