@@ -17,7 +17,6 @@ namespace parlor::sim {
 
 using stream::Bytes;
 using stream::IoResult;
-using stream::IoStatus;
 
 // Between two loops.
 class StreamEnd::Parked final : public stream::ParkedStream {

@@ -185,24 +185,18 @@ void StreamWire::Leave(Direction out, bool reset) {
   } else {
     way(out).end_written = true;
     Pump(out);
-    if (!accepted_) {
-      opening_held_ = true;
-      Hold();
-    }
+    opening_left_ = !accepted_;
   }
-  Drop();
+  --holders_;
+  EndIfAlone();
 }
 
 void StreamWire::Notify(Direction out) {
   if (side(out).end != nullptr) side(out).end->Notify();
 }
 
-void StreamWire::LetGoOfOpening() {
-  if (std::exchange(opening_held_, false)) Drop();
-}
-
-void StreamWire::Drop() {
-  if (--holders_ == 0) delete this;
+void StreamWire::EndIfAlone() {
+  if (holders_ == 0 && !opening_left_) delete this;
 }
 
 // ---- Sending.
@@ -342,7 +336,6 @@ void StreamWire::Arm(Direction direction) {
 }
 
 void StreamWire::Run(Direction direction) {
-  Hold();
   Way& of = way(direction);
   of.event_at = kNever;
   while (!of.packets.empty() && of.packets.front().arrives <= now()) {
@@ -363,7 +356,7 @@ void StreamWire::Run(Direction direction) {
   if (on) of.resume_at = kNever;
   if (again || on) Pump(direction);
   Arm(direction);
-  Drop();
+  EndIfAlone();
 }
 
 void StreamWire::Arrive(Direction direction, const Packet& packet) {
@@ -425,7 +418,7 @@ void StreamWire::Accept() {
     if (port.accept_ == nullptr) return (*stream)->Reset();
     port.accept_(link, std::move(*stream));
   });
-  LetGoOfOpening();
+  opening_left_ = false;
 }
 
 // Where nobody is, or is any more: what is behind it would hear the same. It is
@@ -434,7 +427,7 @@ void StreamWire::AnswerWithReset(Direction direction) {
   LoseSent(direction);
   if (side(direction).gone) {
     DropUnsent(direction);
-    LetGoOfOpening();
+    opening_left_ = false;
     return;
   }
   HoldUp(direction);
@@ -485,7 +478,8 @@ void StreamWire::OnReset() {
     way(direction).reset_at = kNever;
     Arm(direction);
   }
-  LetGoOfOpening();
+  opening_left_ = false;
+  EndIfAlone();
 }
 
 }  // namespace parlor::sim

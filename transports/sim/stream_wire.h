@@ -157,8 +157,7 @@ class StreamWire final : private LinkUser {
   void AnswerWithReset(Direction direction);
   void Lose(Direction out);
   void Notify(Direction out);
-  void LetGoOfOpening();
-  void Drop();
+  void EndIfAlone();
   void Report(NetworkEvent::What what, Direction direction,
               const Packet& packet, bool again);
 
@@ -171,7 +170,7 @@ class StreamWire final : private LinkUser {
   std::array<Way, 2> ways_;
   std::vector<std::byte> reported_;  // for a sink: a packet in one piece
   bool accepted_ = false;
-  bool opening_held_ = false;  // by itself
+  bool opening_left_ = false;  // by a client in order
   int holders_ = 0;
 };
 
