@@ -74,16 +74,25 @@ absl::StatusOr<ReplayPlayer> ReplayPlayer::FromBytes(
     std::vector<std::byte> bytes, bool partial) {
   absl::StatusOr<ReplayLogReader> log = ReplayLogReader::Open(bytes, partial);
   if (!log.ok()) return log.status();
+  // First, so that another game is told of as such.
   const absl::StatusOr<cycles::Options> options = CyclesOptionsOf(*log);
   if (!options.ok()) return options.status();
   absl::StatusOr<ReplayFrames> match = ReplayFrames::Of(*log);
   if (!match.ok()) return match.status();
-  if (match->begin() > 0) {
+  return Of(std::move(bytes), *std::move(log), *std::move(match));
+}
+
+absl::StatusOr<ReplayPlayer> ReplayPlayer::Of(std::vector<std::byte> bytes,
+                                              ReplayLogReader log,
+                                              ReplayFrames match) {
+  const absl::StatusOr<cycles::Options> options = CyclesOptionsOf(log);
+  if (!options.ok()) return options.status();
+  if (match.begin() > 0) {
     return InvalidArgument(
-        absl::StrCat("it goes on from frame ", match->begin(),
+        absl::StrCat("it goes on from frame ", match.begin(),
                      " of a match that another recording begins"));
   }
-  return ReplayPlayer(std::move(bytes), *std::move(log), *std::move(match),
+  return ReplayPlayer(std::move(bytes), std::move(log), std::move(match),
                       *options);
 }
 
@@ -100,12 +109,17 @@ absl::StatusOr<bool> ReplayPlayer::Step() {
   if (frame_ == 0) {
     if (absl::Status s = Compare(); !s.ok()) return s;
   }
+  if (!Run()) return false;
+  if (absl::Status s = Compare(); !s.ok()) return s;
+  return true;
+}
+
+bool ReplayPlayer::Run() {
   lockstep::ReplayFrame frame;
   if (!match_.Read(frame_, frame)) return false;
   const auto players = static_cast<std::size_t>(match_.players());
   cycles::Step(state_, std::span(frame.inputs).first(players), frame.bots);
   ++frame_;
-  if (absl::Status s = Compare(); !s.ok()) return s;
   return true;
 }
 
@@ -137,10 +151,12 @@ absl::Status ReplayPlayer::Seek(std::uint32_t frame) {
   } else if (back) {
     Rewind();
   }
-  while (frame_ < frame) {
-    if (absl::StatusOr<bool> ran = Step(); !ran.ok()) return ran.status();
+  absl::Status first = Compare();
+  while (frame_ < frame && Run()) {
+    absl::Status status = Compare();
+    if (first.ok()) first = std::move(status);
   }
-  return absl::OkStatus();
+  return first;
 }
 
 absl::Status ReplayPlayer::GoTo(const ReplayKeyframe& keyframe) {
@@ -158,7 +174,7 @@ absl::Status ReplayPlayer::GoTo(const ReplayKeyframe& keyframe) {
   state_ = *state;
   frame_ = keyframe.frame;
   proved_ = frame_;
-  return Compare();
+  return absl::OkStatus();
 }
 
 void ReplayPlayer::Rewind() {

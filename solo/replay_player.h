@@ -38,13 +38,19 @@ class ReplayPlayer {
                                            bool partial);
   static absl::StatusOr<ReplayPlayer> FromBytes(std::vector<std::byte> bytes,
                                                 bool partial);
+  // Of a log that was opened; it reads `bytes`. Errors do not name the file.
+  static absl::StatusOr<ReplayPlayer> Of(std::vector<std::byte> bytes,
+                                         lockstep::ReplayLogReader log,
+                                         lockstep::ReplayFrames match);
 
   // Runs the next frame; false after the last one. Aborted: the state is not
   // what a seat said it was; the text names frame and seat.
   absl::StatusOr<bool> Step();
 
   // Goes before `frame`, or to the end: from the last keyframe before it, where
-  // the recording has some. Aborted: as Step, or a keyframe is none.
+  // the recording has some. Aborted: a hash on the way, the first one told of,
+  // is as in Step, and it went there all the same; or a keyframe is none, and
+  // it went nowhere.
   absl::Status Seek(std::uint32_t frame);
   void Rewind();
 
@@ -59,6 +65,7 @@ class ReplayPlayer {
  private:
   ReplayPlayer(std::vector<std::byte> bytes, lockstep::ReplayLogReader log,
                lockstep::ReplayFrames match, const cycles::Options& options);
+  bool Run();
   absl::Status Compare();
   absl::Status GoTo(const lockstep::ReplayKeyframe& keyframe);
 
