@@ -299,6 +299,40 @@ TEST(SimMachineTest, OneThatIsPolledDoesNothingBetween) {
   EXPECT_EQ(sim.client.next_event(), kNever);
 }
 
+// Both ends on one machine, and no way between them: what a turn causes waits
+// for the next all the same.
+TEST(SimMachineTest, ATurnTakesWhatWasThereWhenItBegan) {
+  struct Accepting final : sim::Listener {
+    explicit Accepting(SimEnd& accepted) : end(accepted) {}
+    void OnOpening(TimePoint, std::unique_ptr<Opening> opening) override {
+      end.connection = opening->Accept();
+      end.connection->SetHandler(&end);
+    }
+    SimEnd& end;
+  };
+  Executor executor(1);
+  sim::Network network(executor);
+  sim::Link link(network, sim::kPerfect, "link");
+  Endpoint machine(network, Endpoint::Turn::kPolled, {}, "machine");
+  SimEnd a, b;
+  Accepting listener(b);
+  machine.SetListener(&listener);
+  a.connection = machine.Connect(link, machine, {}, &a);
+  EXPECT_EQ(machine.Poll(), 1u);  // the opening
+  EXPECT_EQ(machine.Poll(), 2u);  // both are open
+  a.on_message = [&] { a.Send("ping"); };
+  b.on_message = [&] { b.Send("pong"); };
+  a.Send("ping");
+  b.Send("pong");
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(machine.Poll(), 2u);
+  // An abort in a turn is heard in the next, on both sides.
+  a.on_message = [&] { a.connection->Abort(); };
+  EXPECT_EQ(machine.Poll(), 2u);
+  EXPECT_TRUE(a.closes.empty() && b.closes.empty());
+  machine.Poll();
+  EXPECT_EQ(a.closes.size() + b.closes.size(), 2u);
+}
+
 TEST(SimMachineTest, OneThatStandsStillHearsItAllAfterwards) {
   for (const Endpoint::Turn turn :
        {Endpoint::Turn::kEvents, Endpoint::Turn::kPolled}) {
