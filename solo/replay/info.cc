@@ -157,7 +157,7 @@ class Counter {
                          event.kind == ReplayKind::kEnd;
     Add({.what = what,
          .at = event.at,
-         .frame = log_.FrameAt(event.at),
+         .frame = FrameAt(log_, event.at),
          .seat = of_room ? -1 : event.seat,
          .why = WhyText(event)});
   }
