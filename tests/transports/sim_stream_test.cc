@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "parlor/time.h"
 #include "sim/stream_wire.h"
 #include "stream/byte_stream.h"
+#include "support/counting_allocator.h"
 #include "support/seed.h"
 #include "transports/sim_stream_fixture.h"
 
@@ -190,6 +192,27 @@ TEST_F(SimStreamTest, PiecesAreAsSmallAsOneWants) {
   EXPECT_EQ(client.heard, text);
   EXPECT_EQ(client.largest_read, 3u);
   EXPECT_EQ(host.largest_read, 5u);
+}
+
+TEST_F(SimStreamTest, ASteadyFlowAllocatesNothing) {
+  link->SetConditions(kMobile);
+  Connect();
+  std::array<std::byte, 4'000> buffer;
+  std::size_t heard = 0;
+  host.on_readable = [&] { heard += host.stream->Read(buffer).bytes; };
+  const std::string message(40, 'm');
+  const auto run = [&](int turns) {
+    for (int i = 0; i < turns; ++i) {
+      client.Write(message);
+      RunFor(kSecond / 60);
+    }
+  };
+  run(20'000);  // so that the most of all has been on its way
+  const std::size_t before = heard;
+  const std::uint64_t allocations = parlor_allocation_count();
+  run(2'000);
+  EXPECT_EQ(parlor_allocation_count(), allocations);
+  EXPECT_GT(heard - before, 1'900 * message.size());
 }
 
 // ---- Flow control.
