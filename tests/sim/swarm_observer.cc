@@ -300,6 +300,9 @@ void SwarmObserver::TakeSeat(std::uint64_t number, Line& line, Match& match,
   Seat& seat = match.seats[static_cast<std::size_t>(slot)];
   if (match.over) return Fail(line, "a seat in a match that is over");
   if (seat.left) return Fail(line, "a seat that had left");
+  if (seat.holder != 0 && PutsOut(lines_[seat.holder].told)) {
+    return Fail(line, "a seat whose player was put out");
+  }
   if (now_ >= seat.held_until) return Fail(line, "a seat whose hold had ended");
   if (line.resume) {
     ++(seat.held_until == kNever ? figures_.takeovers : figures_.resumes);
@@ -406,6 +409,9 @@ void SwarmObserver::OnAway(Line& line, int slot) {
   line.away |= Bit(slot);
   Seat& seat = matches_[line.match].seats[static_cast<std::size_t>(slot)];
   if (seat.left) return Fail(line, "AWAY of a seat that has left");
+  if (seat.holder != 0 && PutsOut(lines_[seat.holder].told)) {
+    return Fail(line, "AWAY of a seat that was put out");
+  }
   // Who is not heard here comes back unheard.
   if (seat.holder == 0) return;
   if (!InResume(line)) {
