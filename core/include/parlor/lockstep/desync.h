@@ -48,18 +48,18 @@ struct DesyncFrame {
   std::uint32_t frame = 0;
   std::uint32_t hash = 0;
   // Saved bytes; absent: not kept of this frame.
-  std::optional<std::vector<std::byte>> state;
+  std::optional<std::vector<std::byte>> state = std::nullopt;
   // What it ran with; absent: it has not run.
   bool ran = false;
   std::uint32_t bots = 0;
-  std::vector<std::uint32_t> inputs;  // match.players of them
+  std::vector<std::uint32_t> inputs{};  // match.players of them
 
   friend bool operator==(const DesyncFrame&, const DesyncFrame&) = default;
 };
 
 struct DesyncDump {
-  std::string game;  // printable ASCII, up to 64
-  Match match;       // match.seat: whose dump it is
+  std::string game{};  // printable ASCII, up to 64
+  Match match{};       // match.seat: whose dump it is
   // As the peer says: the first frame whose hashes differed, whose differed,
   // and the last frame before at which that seat's hash was the same. -1: not
   // known. Of a peer that ended with kOtherBuild, desync is 0.
@@ -67,18 +67,18 @@ struct DesyncDump {
   int desync_seat = -1;
   std::int64_t agreed = -1;
   // Absent: the game does not describe its state.
-  std::optional<StateSchema> schema;
-  std::vector<DesyncFrame> frames;  // one after the other, without a hole
+  std::optional<StateSchema> schema = std::nullopt;
+  std::vector<DesyncFrame> frames{};  // one after the other, without a hole
 };
 
 // A dump as bytes, and back; core/lockstep/DESYNC.md has every byte of version
 // 1. Reading is as if an enemy had written them: InvalidArgument says what is
 // wrong and at which byte. States are checked against the schema.
 inline constexpr std::uint16_t kDesyncVersion = 1;
-// No dump is written or read beyond; a recorder's is at most as large as what
-// it keeps. Nor are states that unpack to more than kDesyncUnpackedMax in all.
-inline constexpr std::size_t kDesyncBytesMax = std::size_t{1} << 26;
-inline constexpr std::size_t kDesyncUnpackedMax = std::size_t{1} << 28;
+// No dump is larger, has more frames, or more bytes of states in all.
+inline constexpr std::size_t kDesyncBytesMax = std::size_t{1} << 28;
+inline constexpr std::size_t kDesyncFramesMax = 65'536;
+inline constexpr std::size_t kDesyncUnpackedMax = std::size_t{1} << 27;
 // `dump` is valid: a recorder's, or one that was read.
 std::vector<std::byte> EncodeDesyncDump(const DesyncDump& dump);
 absl::StatusOr<DesyncDump> ParseDesyncDump(std::span<const std::byte> bytes);
@@ -86,11 +86,14 @@ absl::StatusOr<DesyncDump> ParseDesyncDump(std::span<const std::byte> bytes);
 // ---- Keeping it
 
 struct DesyncOptions {
-  std::string game;  // its name: printable ASCII, up to 64
-  // Of all that the recorder keeps, 64 KiB to 1 GiB. Half of it is the ring of
-  // inputs and states, of which whole ones are kept now and then and what
-  // changed from frame to frame in between. The rest is the index and three
-  // states to work with: of a state above an eighth of it only hashes are kept.
+  std::string game{};  // its name: printable ASCII, up to 64
+  // Of all that the recorder keeps, 64 KiB to 1 GiB, taken when the match
+  // begins. Half of it are states: a whole one now and then, and what changed
+  // from frame to frame in between. The rest is the index, and three states to
+  // work with. Of a state above a sixteenth of it only hashes are kept. A
+  // desync is seen some hash_every + 3 * delay frames late; in 16 MiB there is
+  // a minute of a small game, and about a second of 10,000 entities of 32 bytes
+  // that all move.
   std::size_t bytes_max = std::size_t{1} << 24;
   // Frames between two states that are kept. Above 1 a fault that does not
   // repeat itself is told with the fields of the next state that was kept, some
@@ -112,7 +115,7 @@ class DesyncRecorder final : public Game {
 
   // Whose game this is. From the step on in which `peer` has seen a desync, the
   // recorder stands still. `peer` outlives it, or it is told null.
-  void Follow(const Peer* peer) { peer_ = peer; }
+  void Follow(const Peer* peer);
   // Stands still from now on, where something else has found a difference.
   void Freeze();
 
@@ -125,7 +128,7 @@ class DesyncRecorder final : public Game {
 
   // What is kept is of the time of a desync, and stays.
   bool frozen() const;
-  // At any time; empty of frames before the match.
+  // At any time; without frames before the match.
   DesyncDump Dump() const;
 
   // That are kept: the last ones.
@@ -135,15 +138,24 @@ class DesyncRecorder final : public Game {
 
  private:
   struct Ring;
+  // What the peer says of its desync.
+  struct Seen {
+    std::int64_t desync = -1;
+    int seat = -1;
+    std::int64_t agreed = -1;
+  };
 
+  Seen Look() const;
   void Keep();
 
   Game& game_;
   const DesyncOptions options_;
   const Peer* peer_ = nullptr;
+  Seen seen_;  // before it was told null
   std::optional<Match> match_;
   std::unique_ptr<Ring> ring_;
-  std::uint32_t hash_ = 0;  // of the present state
+  std::uint32_t next_ = 0;  // frame
+  std::uint32_t hash_ = 0;  // of the state before it
   bool frozen_ = false;
 };
 
@@ -170,10 +182,10 @@ enum class DesyncKind : std::uint8_t {
 };
 
 struct DesyncSide {
-  std::vector<int> seats;  // of the dumps that agree, ascending
+  std::vector<int> seats{};  // of the dumps that agree, ascending
   // Against the first side. Empty: it is that, or their states of that frame
   // were not kept.
-  std::vector<StateDifference> differences;  // a: here, b: elsewhere
+  std::vector<StateDifference> differences{};  // a: here, b: elsewhere
   std::size_t differences_total = 0;
 };
 
@@ -190,9 +202,10 @@ struct DesyncReport {
   DesyncJudge judge = DesyncJudge::kNobody;
   // The right one first, where that was decided; else those with most seats.
   // With one dump, the side without seats is what the game makes here.
-  std::vector<DesyncSide> sides;
+  std::vector<DesyncSide> sides{};
   // Seats that were wrong, ascending; empty with kNobody.
-  std::vector<int> odd;
+  std::vector<int> odd{};
+  std::string detail{};  // kBuild: the first field that is described otherwise
 };
 
 // `dumps` are of one match, at most one of a seat. `fresh` runs frames again:

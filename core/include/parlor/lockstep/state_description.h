@@ -103,6 +103,12 @@ struct Elements<std::vector<T>> {
   static constexpr bool kFixed = false;
 };
 
+// A value to describe where there is none; an array is one, too.
+template <class T>
+struct One {
+  T value{};
+};
+
 template <class T>
 inline constexpr bool kIsBlock = std::is_trivially_copyable_v<T>&&
     std::has_unique_object_representations_v<T>;
@@ -116,6 +122,16 @@ using Bits = std::conditional_t<
     std::conditional_t<
         kSize == 2, std::uint16_t,
         std::conditional_t<kSize == 4, std::uint32_t, std::uint64_t>>>;
+
+// As memcpy: in pieces, because that of glibc 2.36 is ten times as slow above
+// some KB, on EPYC, where the two are not aligned alike.
+inline void CopyBytes(std::byte* to, const std::byte* from, std::size_t size) {
+  constexpr std::size_t kPiece = 1'024;
+  for (; size > kPiece; size -= kPiece, to += kPiece, from += kPiece) {
+    std::memcpy(to, from, kPiece);
+  }
+  if (size != 0) std::memcpy(to, from, size);
+}
 
 template <class T>
 bool LiesAsSaved();
@@ -169,13 +185,120 @@ bool LiesAsSaved() {
   }
 }
 
+// Bytes of a saved value of a type that has no lists.
+template <class T>
+std::size_t SavedSize();
+
+class SizeProbe {
+ public:
+  template <class T>
+  SizeProbe& operator()(std::string_view, T&, ValueNames = {}) {
+    size_ += SavedSize<T>();
+    return *this;
+  }
+  template <class T>
+  SizeProbe& Block(std::string_view, T&) {
+    size_ += sizeof(T);
+    return *this;
+  }
+  std::size_t size() const { return size_; }
+
+ private:
+  std::size_t size_ = 0;
+};
+
+template <class T>
+std::size_t SavedSize() {
+  if constexpr (kIsScalar<T>) {
+    return sizeof(T);
+  } else if constexpr (Elements<T>::kAny) {
+    return Elements<T>::kSize * SavedSize<typename Elements<T>::Type>();
+  } else {
+    static const std::size_t size = [] {
+      const auto value = std::make_unique<T>();
+      SizeProbe probe;
+      DescribeState(probe, *value);
+      return probe.size();
+    }();
+    return size;
+  }
+}
+
+// By its bytes: a bool that a fault made 2 is saved as 2.
+template <class T>
+void StoreScalar(std::byte* to, const T& value) {
+  if constexpr (std::endian::native == std::endian::little) {
+    std::memcpy(to, &value, sizeof(T));
+  } else {
+    Bits<sizeof(T)> bits;
+    std::memcpy(&bits, &value, sizeof(T));
+    for (std::size_t i = 0; i < sizeof(T); ++i) {
+      to[i] = static_cast<std::byte>(bits >> (8 * i));
+    }
+  }
+}
+
+// Writes an element for which there is room: so little a field that compilers
+// make one piece of it.
+class ElementWriter {
+ public:
+  explicit ElementWriter(std::byte* next) : next_(next) {}
+
+  template <class T>
+  ElementWriter& operator()(std::string_view, T& value, ValueNames = {}) {
+    if constexpr (kIsScalar<T>) {
+      StoreScalar(next_, value);
+      next_ += sizeof(T);
+    } else if constexpr (Elements<T>::kAny) {
+      for (auto& element : value) (*this)("", element);
+    } else {
+      DescribeState(*this, value);
+    }
+    return *this;
+  }
+  template <class T>
+  ElementWriter& Block(std::string_view, T& value) {
+    static_assert(kIsBlock<T>);
+    std::memcpy(next_, &value, sizeof(T));
+    next_ += sizeof(T);
+    return *this;
+  }
+  std::byte* next() const { return next_; }
+
+ private:
+  std::byte* next_;
+};
+
 }  // namespace state
 
 // ---- Saving and hashing
 
-// Fields as saved bytes, into a buffer that its owner empties or enlarges.
+// Where saved bytes go: memory that is written to, from one room to the next.
+class StateSink {
+ public:
+  static constexpr std::size_t kRoomMax = 256;
+
+  struct Room {
+    std::byte* next;
+    std::byte* end;
+  };
+  // The room was written to below `next`, and what is left is not enough for
+  // `size` bytes more, at most kRoomMax. The answer is.
+  virtual Room MakeRoom(std::byte* next, std::size_t size) = 0;
+  // As MakeRoom, where what follows are `size` bytes, any number.
+  virtual Room Take(std::byte* next, const std::byte* bytes,
+                    std::size_t size) = 0;
+
+ protected:
+  ~StateSink() = default;
+};
+
+// Fields as saved bytes.
 class StateWriter {
  public:
+  StateWriter(StateSink& sink, StateSink::Room room)
+      : sink_(&sink), next_(room.next), end_(room.end) {}
+
   template <class T>
   StateWriter& operator()(std::string_view, T& value, state::ValueNames = {}) {
     Put(value);
@@ -188,18 +311,8 @@ class StateWriter {
     return *this;
   }
 
- protected:
-  StateWriter() = default;
-  ~StateWriter() = default;
-
-  // The buffer has less room than the next field needs. [next_, end_) must have
-  // room for 8 bytes afterwards.
-  virtual void MakeRoom() = 0;
-  // Bytes that are more than the room there is.
-  virtual void TakeMany(const std::byte* bytes, std::size_t size) = 0;
-
-  std::byte* next_ = nullptr;
-  std::byte* end_ = nullptr;
+  // What the room was written to up to.
+  std::byte* next() const { return next_; }
 
  private:
   template <class T>
@@ -210,64 +323,81 @@ class StateWriter {
       DescribeState(*this, value);
     } else {
       if constexpr (!state::Elements<T>::kFixed) {
-        PutUnsigned(static_cast<std::uint32_t>(value.size()));
+        PutScalar(static_cast<std::uint32_t>(value.size()));
       }
       if (state::LiesAsSaved<typename state::Elements<T>::Type>()) {
         PutBytes(std::data(value),
                  std::size(value) * sizeof(*std::data(value)));
       } else {
-        for (auto& element : value) Put(element);
+        PutElements(value);
       }
     }
   }
 
-  // By its bytes: a bool that a fault made 2 is saved as 2.
   template <class T>
   void PutScalar(const T& value) {
-    state::Bits<sizeof(T)> bits;
-    std::memcpy(&bits, &value, sizeof(T));
-    PutUnsigned(bits);
+    if (static_cast<std::size_t>(end_ - next_) < sizeof(T)) {
+      Use(sink_->MakeRoom(next_, sizeof(T)));
+    }
+    state::StoreScalar(next_, value);
+    next_ += sizeof(T);
   }
-  template <class U>
-  void PutUnsigned(U bits) {
-    if (static_cast<std::size_t>(end_ - next_) < sizeof(U)) MakeRoom();
-    if constexpr (std::endian::native == std::endian::little) {
-      std::memcpy(next_, &bits, sizeof(U));
-    } else {
-      for (std::size_t i = 0; i < sizeof(U); ++i) {
-        next_[i] = static_cast<std::byte>(bits >> (8 * i));
+  template <class T>
+  void PutElements(T& elements) {
+    using Element = typename state::Elements<T>::Type;
+    if constexpr (std::is_trivially_copyable_v<Element>) {
+      const std::size_t size = state::SavedSize<Element>();
+      if (size <= StateSink::kRoomMax) {
+        for (auto& element : elements) {
+          if (static_cast<std::size_t>(end_ - next_) < size) {
+            Use(sink_->MakeRoom(next_, size));
+          }
+          state::ElementWriter writer(next_);
+          writer("", element);
+          next_ = writer.next();
+        }
+        return;
       }
     }
-    next_ += sizeof(U);
+    for (auto& element : elements) Put(element);
   }
   void PutBytes(const void* from, std::size_t size) {
     const auto* const bytes = static_cast<const std::byte*>(from);
     if (static_cast<std::size_t>(end_ - next_) < size) {
-      return TakeMany(bytes, size);
+      return Use(sink_->Take(next_, bytes, size));
     }
-    if (size != 0) std::memcpy(next_, bytes, size);
+    state::CopyBytes(next_, bytes, size);
     next_ += size;
   }
+  void Use(StateSink::Room room) {
+    next_ = room.next;
+    end_ = room.end;
+  }
+
+  StateSink* sink_;
+  std::byte* next_;
+  std::byte* end_;
 };
 
 namespace state {
 
-// Into a vector, whose size it takes for the buffer's to begin with.
-class VectorWriter final : public StateWriter {
+// Into a vector, whose memory it uses.
+class VectorSink final : public StateSink {
  public:
-  VectorWriter(std::vector<std::byte>& out, std::size_t bytes_max);
+  VectorSink(std::vector<std::byte>& out, std::size_t bytes_max);
+
+  Room Begin();
   // False: it was more than bytes_max.
-  bool Finish();
+  bool Finish(const std::byte* next);
 
  private:
-  void MakeRoom() override;
-  void TakeMany(const std::byte* bytes, std::size_t size) override;
-  void Enlarge(std::size_t need);
+  Room MakeRoom(std::byte* next, std::size_t size) override;
+  Room Take(std::byte* next, const std::byte* bytes, std::size_t size) override;
 
   std::vector<std::byte>& out_;
   const std::size_t bytes_max_;
   bool fits_ = true;
-  std::array<std::byte, 64> spill_;  // where bytes beyond bytes_max go
+  std::array<std::byte, kRoomMax> spill_;  // where bytes beyond bytes_max go
 };
 
 }  // namespace state
@@ -393,8 +523,8 @@ class SchemaMaker {
       } else {
         field.type = StateType::kList;
       }
-      const auto element = std::make_unique<Element>();
-      Describe(field.fields.emplace_back(), *element, names);
+      const auto element = std::make_unique<One<Element>>();
+      Describe(field.fields.emplace_back(), element->value, names);
     } else {
       PARLOR_CHECK(names.empty());
       field.type = StateType::kStruct;
@@ -445,9 +575,10 @@ const StateSchema& SchemaOf() {
 template <class T>
 bool SaveState(const T& value, std::vector<std::byte>& out,
                std::size_t bytes_max = kStateBytesMax) {
-  state::VectorWriter writer(out, bytes_max);
+  state::VectorSink sink(out, bytes_max);
+  StateWriter writer(sink, sink.Begin());
   writer("", const_cast<T&>(value));
-  return writer.Finish();
+  return sink.Finish(writer.next());
 }
 
 // As DescribedState::Load. A game refuses states that its Step cannot run by

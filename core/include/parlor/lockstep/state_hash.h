@@ -21,23 +21,23 @@ namespace parlor::lockstep {
 
 namespace state {
 
-class HashWriter final : public StateWriter {
+class HashSink final : public StateSink {
  public:
-  HashWriter();
-  ~HashWriter();
-  HashWriter(const HashWriter&) = delete;
-  HashWriter& operator=(const HashWriter&) = delete;
+  HashSink();
+  ~HashSink();
+  HashSink(const HashSink&) = delete;
+  HashSink& operator=(const HashSink&) = delete;
 
-  std::uint64_t Finish();
+  Room Begin();
+  std::uint64_t Finish(const std::byte* next);
 
  private:
-  // XXH3's, 576 bytes.
   struct Xxh3;
 
-  void MakeRoom() override;
-  void TakeMany(const std::byte* bytes, std::size_t size) override;
+  Room MakeRoom(std::byte* next, std::size_t size) override;
+  Room Take(std::byte* next, const std::byte* bytes, std::size_t size) override;
 
-  // Its own memory: a state that is hashed each frame allocates nothing.
+  // XXH3's state: a hash each frame allocates nothing.
   alignas(64) std::array<std::byte, 576> memory_;
   std::array<std::byte, 1'024> buffer_;
 };
@@ -46,9 +46,10 @@ class HashWriter final : public StateWriter {
 
 template <class T>
 std::uint64_t HashState64(const T& value) {
-  state::HashWriter writer;
+  state::HashSink sink;
+  StateWriter writer(sink, sink.Begin());
   writer("", const_cast<T&>(value));
-  return writer.Finish();
+  return sink.Finish(writer.next());
 }
 
 // Its halves xor-ed, for a HASH message.

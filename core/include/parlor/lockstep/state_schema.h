@@ -22,7 +22,7 @@
 namespace parlor::lockstep {
 
 // No schema is larger. The deepest nesting, all fields (one of an array counts
-// once), and a name.
+// once) and names of values, and a name.
 inline constexpr int kStateDepthMax = 16;
 inline constexpr std::size_t kStateFieldsMax = 4'096;
 inline constexpr std::size_t kStateNameMax = 64;
@@ -41,11 +41,11 @@ enum class StateType : std::uint8_t {
 };
 
 struct StateField {
-  std::string name;  // empty of the state as a whole, and of elements
+  std::string name{};  // empty of the state as a whole, and of elements
   StateType type{};
   std::uint32_t size = 0;
-  std::vector<std::string> values;  // of an enum: the names of 0, 1, ...
-  std::vector<StateField> fields;
+  std::vector<std::string> values{};  // of an enum: the names of 0, 1, ...
+  std::vector<StateField> fields{};
 
   friend bool operator==(const StateField&, const StateField&) = default;
 };
