@@ -62,8 +62,8 @@ function(expect_headers folder)
     message(FATAL_ERROR "installed in ${folder}: ${headers}")
   endif()
 endfunction()
-set(logic_headers access_store.h address.h local_connector.h os_entropy.h
-  room_store.h shard.h)
+set(logic_headers access_store.h address.h local_connector.h
+  memory_room_store.h os_entropy.h room_records.h room_store.h shard.h)
 expect_headers(${WORK}/prefix/include/parlor/transports memory_pipe.h
   stream_options.h)
 expect_headers(${WORK}/prefix/include/parlor/host ${logic_headers})
@@ -88,6 +88,8 @@ configure(${CMAKE_CURRENT_LIST_DIR}/installed ${WORK}/installed
 run(${CMAKE_COMMAND} --build ${WORK}/installed)
 expect_output(${WORK}/installed/consumer "${greeting}")
 expect_system_and_abseil_only(${WORK}/installed/consumer)
+expect_output(${WORK}/installed/sim_consumer "${greeting}")
+expect_system_and_abseil_only(${WORK}/installed/sim_consumer)
 
 # Embedded: a part of the consumer's own build.
 configure(${CMAKE_CURRENT_LIST_DIR}/embedded ${WORK}/embedded
