@@ -173,6 +173,20 @@ TEST(SimLivenessTest, OneDirectionLostIsALostLink) {
   EXPECT_LE(sim.a.closed_at - sim.b.closed_at, kOneWay);
 }
 
+// Nothing gets through, ever: what was tried often enough is given up.
+TEST(SimLivenessTest, ALinkThatLosesAllIsALostLink) {
+  SimMachines sim(kClear);
+  sim.Open();
+  sim.link.SetConditions({.up = {.loss_ppm = 1'000'000}, .down = {}});
+  for (int i = 0; i < 40; ++i) {
+    if (sim.a.is_open()) sim.a.Send("lost");
+    sim.RunMs(1'000);
+  }
+  EXPECT_TRUE(sim.b.messages.empty());
+  EXPECT_EQ(sim.a.closes, std::vector<CloseCode>{1006});
+  EXPECT_EQ(sim.b.closes, std::vector<CloseCode>{1006});
+}
+
 TEST(SimLivenessTest, NobodyListensNobodyCounts) {
   SimMachines sim(kClear);
   sim.Open();

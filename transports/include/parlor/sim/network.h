@@ -37,8 +37,14 @@ namespace parlor::sim {
 //
 // What is lost of the reliable lane comes late instead: once more a round trip
 // (both latencies) and kRetransmitTime, twice as long after each further loss,
-// and all behind it waits (TCP's head-of-line blocking). On the state lane it
-// is lost.
+// and all behind it waits (TCP's head-of-line blocking). After 16 tries it is
+// given up, and so is the lane until the link heals from a cut. On the state
+// lane it is lost.
+//
+// Jitter delays and never reorders: on the state lane only what is drawn to be
+// overtaken is. A message that takes several packets (of 1,442 bytes) is lost
+// with any of them. What of the reliable lane is above the queue comes a try
+// later, and no faster than the limit allows.
 struct PathConditions {
   Duration latency{};           // the least that anything takes
   Duration jitter{};            // up to so much more, drawn for each packet
@@ -281,6 +287,15 @@ class Listener {
 
 // A machine, at the level of messages: where ends of connections live, and who
 // runs their events. Outlives them.
+//
+// A close takes its round trip; a lost link, an Abort and a destruction are
+// told by one packet, which may be lost. What arrives later for an end that is
+// gone is answered by its machine, also between two polls.
+//
+// An end that nobody listens at, that stands still or that is cut off costs no
+// more than the reliable_bytes_max of its peer for each lane, and what keeping
+// messages apart takes (some 50 bytes each): the reliable lane overflows, and
+// of the state lane the oldest goes.
 class Endpoint {
  public:
   enum class Turn : std::uint8_t {
