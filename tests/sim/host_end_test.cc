@@ -2,7 +2,7 @@
 // takes back.
 #include <cstdint>
 #include <string>
-#include <vector>
+#include <utility>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

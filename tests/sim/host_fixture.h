@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "parlor/close_reason.h"
 #include "parlor/connector.h"
 #include "parlor/executor.h"
 #include "parlor/lockstep/wire.h"

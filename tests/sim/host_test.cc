@@ -1,18 +1,12 @@
 // A host in virtual time, reached by whole messages and by bytes: the same is
 // refused at either level, and its end, its crash and its next start are those
 // of a dedicated host.
-#include <cstddef>
-#include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "parlor/close_reason.h"
 #include "parlor/connector.h"
-#include "parlor/host/address.h"
-#include "parlor/limits.h"
 #include "parlor/lockstep/room.h"
 #include "parlor/sim/world.h"
 #include "parlor/time.h"
