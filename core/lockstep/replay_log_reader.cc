@@ -52,7 +52,7 @@ struct ReplayLogReader::State {
   absl::Status ReadEvents(const ChunkHead& head, std::size_t begin,
                           Progress& to);
   absl::Status ReadEnd(std::span<const std::byte> payload, std::size_t begin,
-                       const Progress& so_far) const;
+                       const Progress& progress) const;
   std::size_t ChunkAt(std::uint32_t tick) const;
   void GoTo(std::size_t chunk);
 

@@ -10,7 +10,6 @@
 
 namespace parlor::lockstep {
 
-using replay::ChunkHead;
 using replay::ChunkType;
 
 struct ReplayLogWriter::State {
@@ -103,14 +102,13 @@ void ReplayLogWriter::Add(TimePoint now, const ReplayEvent& event) {
   if (event.kind == ReplayKind::kBegin) state_->codec.SetPlayers(event.players);
 }
 
-void ReplayLogWriter::AddMessage(TimePoint now, const MessageBytes& bytes) {
+void ReplayLogWriter::AddMessage(TimePoint now, const MessageBytes& message) {
   if (!status_.ok()) return;
-  const Message message = Decode(bytes);
-  PARLOR_DCHECK(
-      state_->track.MayRelay(message.kind, message.slot, message.frame));
+  const Message said = Decode(message);
+  PARLOR_DCHECK(state_->track.MayRelay(said.kind, said.slot, said.frame));
   const std::uint32_t tick = MakeRoom(now);
-  state_->track.Relayed(message.kind, message.slot, message.frame);
-  state_->codec.EncodeMessage(tick, message, state_->payload);
+  state_->track.Relayed(said.kind, said.slot, said.frame);
+  state_->codec.EncodeMessage(tick, said, state_->payload);
   ++state_->events;
 }
 

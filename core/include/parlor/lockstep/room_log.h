@@ -41,7 +41,7 @@ class RoomLog final : public RoomRecorder, private ReplaySink {
   // written down.
   RoomLog(ReplaySink& sink, TimePoint now, const Room& room,
           const RoomLabel& label, const RoomState* kept = nullptr);
-  ~RoomLog() { Flush(); }
+  ~RoomLog() final { Flush(); }
   RoomLog(const RoomLog&) = delete;
   RoomLog& operator=(const RoomLog&) = delete;
 
