@@ -35,6 +35,7 @@ class WatchedGame final : public lockstep::Game {
   void Step(std::uint32_t frame, std::span<const std::uint32_t> inputs,
             std::uint32_t bots) override;
   std::uint32_t Hash() override { return hashes_.back(); }
+  lockstep::DescribedState* described() override { return game_.described(); }
 
   // Absent before the match.
   const std::optional<lockstep::Match>& match() const { return match_; }
