@@ -67,6 +67,7 @@ set(logic_headers access_store.h address.h local_connector.h
 expect_headers(${WORK}/prefix/include/parlor/transports memory_pipe.h
   stream_options.h)
 expect_headers(${WORK}/prefix/include/parlor/host ${logic_headers})
+expect_headers(${WORK}/prefix/include/parlor/sim network.h)
 
 file(GLOB_RECURSE exports ${WORK}/prefix/*/parlor-targets*.cmake)
 if(NOT exports)
@@ -114,16 +115,20 @@ if(NETWORK)
   set(headers ${logic_headers} gate_options.h memory_access_store.h server.h)
   list(SORT headers)
   expect_headers(${WORK}/network_prefix/include/parlor/host ${headers})
+  expect_headers(${WORK}/network_prefix/include/parlor/sim network.h testing.h
+    world.h)
   if(SQLITE)
     install_network_library(ON)
   endif()
   configure(${CMAKE_CURRENT_LIST_DIR}/network ${WORK}/network
     -DCMAKE_PREFIX_PATH=${WORK}/network_prefix
-    -DPROGRAM=${SOURCE}/tests/readme/network_example.cc)
+    -DPROGRAM=${SOURCE}/tests/readme/network_example.cc
+    -DGAME_TEST=${SOURCE}/tests/readme/sim_example.cc)
   run(${CMAKE_COMMAND} --build ${WORK}/network)
   expect_output(${WORK}/network/consumer "seated over a socket\nclosed 1000\n")
   expect_output(${WORK}/network/host_consumer
     "two seats\nclosed 1001\nclosed 1001\n")
+  run(${WORK}/network/game_test)
   if(SQLITE)
     expect_output(${WORK}/network/sqlite_consumer "a device is let in\n")
   endif()
