@@ -17,7 +17,6 @@
 #include <cstdio>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -47,19 +46,15 @@ class LoggedGame final : public ToyGame {
   void Step(std::uint32_t frame, std::span<const std::uint32_t> inputs,
             std::uint32_t bots) override {
     ToyGame::Step(frame, inputs, bots);
-    if (keep_states) states.push_back(state());
+    states.push_back(state());
     for (std::size_t s = 0; bots != 0; ++s, bots >>= 1) {
       if ((bots & 1) != 0 && frame < bot_from[s]) bot_from[s] = frame;
     }
-    if (frame + 1 == stop_frame) stop_state = state();
   }
 
-  bool keep_states = true;
   std::vector<std::uint64_t> states;  // after frame i
   // The first frame that a bot played in a seat's place.
   std::array<std::uint32_t, 32> bot_from = NoBots();
-  std::uint32_t stop_frame = 0;  // how many frames stop_state is after
-  std::optional<std::uint64_t> stop_state;
 
  private:
   static constexpr std::array<std::uint32_t, 32> NoBots() {

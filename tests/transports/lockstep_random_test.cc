@@ -339,7 +339,7 @@ TEST(RandomMatchTest, EveryHonestSeatIsInStepOrWasTold) {
   int told = 0;
   for (std::uint64_t seed = base; seed < base + matches; ++seed) {
     SCOPED_TRACE(testing::Message() << "rerun: PARLOR_SEED=" << seed
-                                    << " PARLOR_MATCHES=1 lockstep_match_test"
+                                    << " PARLOR_MATCHES=1 lockstep_random_test"
                                        " --gtest_filter=RandomMatchTest.*");
     RandomMatch match(seed);
     match.Run();
