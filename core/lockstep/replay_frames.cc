@@ -116,7 +116,7 @@ void ReplayFrames::TakeKept(const ReplayKept& kept) {
 // seat goes on then, it has said what was before.
 void ReplayFrames::TakeInput(Column& column, std::uint32_t frame,
                              std::uint32_t word) {
-  if (column.stuck || column.left) return;
+  if (column.stuck) return;
   const bool taken_back = std::exchange(column.taken_back, false);
   if (frame < column.next) return;
   if (frame > column.next) {

@@ -222,6 +222,21 @@ TEST(ReplayFrames, GoOnWithTheNextProcess) {
   }
 }
 
+// Who has heard it skip a frame takes none of it any more, though the room that
+// was taken back has forgotten that.
+TEST(ReplayFrames, ASeatThatSkippedAFrameStaysBehindAfterARestart) {
+  Room before(2, 1);
+  before.Says({0, 1, 4}).Says({1, 1, 2}).Says({1, 4, 4});
+  ReplayLogReader log = before.Log();
+  absl::StatusOr<ReplayFrames> frames = ReplayFrames::Of(log);
+  ASSERT_TRUE(frames.ok());
+  Room after(2, 1, KeptAs({{1, 4}, {1, 2}}));
+  after.Returns(1).Says({1, 3, 9});
+  ReplayLogReader more = after.Log();
+  ASSERT_EQ(frames->Append(more), absl::OkStatus());
+  EXPECT_EQ(Text(*frames), "0..3: 0,0 1,1 2,2");
+}
+
 TEST(ReplayFrames, DoNotGoOnAcrossAHole) {
   Room before(2, 1);
   before.Says({0, 1, 6}).Says({1, 1, 6});

@@ -175,6 +175,18 @@ TEST_F(ShardRecordingTest, TheNextProcessRecordsAnewFromWhatWasKept) {
   EXPECT_THAT(Recorded(1), ElementsAre("resume 0", "(torn)"));
 }
 
+// What is kept is recorded too, so that the next process's recording joins.
+TEST_F(ShardRecordingTest, ReachesAsFarAsWhatIsKept) {
+  Make();
+  auto a = Join(1, 2);
+  auto b = Join(1, 2);
+  Say(*a, {.kind = Kind::kInput, .frame = 2, .value = 70});
+  EXPECT_EQ(Recorded(0)[3], "(torn)");
+  Pass(Shard::kKeepEvery);
+  EXPECT_EQ(store_.State(1).seats[0].last_input, 2);
+  EXPECT_EQ(Recorded(0)[3], "input 0 2 70");
+}
+
 TEST_F(ShardRecordingTest, NoTokenIsInIt) {
   Make();
   auto a = Join(1, 2);
