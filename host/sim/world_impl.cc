@@ -48,6 +48,9 @@ World::Impl::Impl(const WorldOptions& opts)
 World::Impl::~Impl() {
   for (const auto& client : clients) client->impl_->EndProcess();
   hosts.clear();
+  // Streams that a machine ends in order are its own until they are, and go by
+  // links.
+  strangers.reset();
 }
 
 bool World::Impl::RunUntil(const std::function<bool()>& done, TimePoint limit) {
