@@ -41,6 +41,7 @@ HostMachine::HostMachine(Network& network, const HostOptions& options,
     : network_(network),
       options_(ToServerOptions(options)),
       keeps_matches_(options.keeps_matches),
+      records_(options.records),
       random_(network.executor().random().Next64()),
       endpoint_(network, Endpoint::Turn::kEvents, options.stream,
                 std::move(name)) {

@@ -24,8 +24,8 @@ namespace parlor::sim {
 class HostMachine {
  public:
   // A process runs from here on. Options that are not valid stop the program.
-  // `network`, and the links that clients come by, outlive it; the clients' ends
-  // of connections do not. Secrets, and what rooms draw, come from the
+  // `network`, and the links that clients come by, outlive it; the clients'
+  // ends of connections do not. Secrets, and what rooms draw, come from the
   // executor's generator.
   HostMachine(Network& network, const HostOptions& options, std::string name);
   ~HostMachine();
@@ -56,6 +56,8 @@ class HostMachine {
   const host::ServerOptions& options() const { return options_; }
   // Null: no matches are kept.
   host::MemoryRoomStore* store() { return keeps_matches_ ? &store_ : nullptr; }
+  // Null: nothing is recorded.
+  host::RoomRecords* records() { return records_.get(); }
   // Numeric, one a link, since each client's machine has its own: by the order
   // in which they were first asked for.
   std::string AddressOf(const Link& link);
@@ -66,6 +68,7 @@ class HostMachine {
   Network& network_;
   const host::ServerOptions options_;
   const bool keeps_matches_;
+  const std::shared_ptr<host::RoomRecords> records_;
   host::MemoryRoomStore store_;
   Random random_;
   std::map<const Link*, std::uint32_t> addresses_;

@@ -53,6 +53,7 @@ HostProcess::HostProcess(HostMachine& machine, std::uint64_t entropy_seed)
                  *this) {
   for (int i = 0; i < machine.options().shards; ++i) {
     shards_.push_back(std::make_unique<Shard>(*this, machine.options()));
+    shards_.back()->door.shard().SetRecords(machine.records());
   }
   loop_.Post([this] { reception_.Begin(); });
   if (machine.store() != nullptr) TakeBack(*machine.store());

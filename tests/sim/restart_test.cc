@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -13,6 +14,8 @@
 
 #include "absl/status/status.h"
 #include "parlor/lockstep/peer.h"
+#include "parlor/lockstep/replay_frames.h"
+#include "parlor/lockstep/replay_log.h"
 #include "parlor/lockstep/room.h"
 #include "parlor/lockstep/room_state.h"
 #include "parlor/random.h"
@@ -20,6 +23,8 @@
 #include "parlor/sim/world.h"
 #include "parlor/time.h"
 #include "sim/party.h"
+#include "support/memory_room_records.h"
+#include "support/replay_match.h"
 #include "support/seed.h"
 
 namespace parlor::sim {
@@ -41,6 +46,9 @@ struct Reached {
   int half_heard = 0;  // of these two, told to some of the others only
   int twice = 0;       // restarts while not everyone was back from the last one
   std::uint64_t resumes = 0;
+  int joined = 0;  // recordings that go on where the one before stopped
+  int holes = 0;   // that do not
+  std::uint64_t frames = 0;  // that were recorded as they were run
 };
 
 // Each seat's newest INPUT in the room.
@@ -70,7 +78,9 @@ class RestartedMatch {
   }
 
   void Run() {
-    Match party(Options(), kHost);
+    HostOptions host = kHost;
+    host.records = records_;
+    Match party(Options(), host);
     party_ = &party;
     ASSERT_NO_FATAL_FAILURE(party.Seat(players_, {.peer = peer_}));
     KeepStates(party);
@@ -83,6 +93,7 @@ class RestartedMatch {
     }
     PlayOn();
     CheckStates();
+    CheckRecordings();
   }
 
  private:
@@ -101,6 +112,7 @@ class RestartedMatch {
   void KeepStates(Match& party) {
     states_.assign(static_cast<std::size_t>(players_), std::nullopt);
     for (std::size_t s = 0; s < states_.size(); ++s) {
+      party.games[s]->keep_frames = true;
       party.games[s]->on_step = [this, &party, s] {
         if (party.world.client(s).peer().frame() + 1 == kFrames) {
           states_[s] = party.games[s]->state();
@@ -184,8 +196,10 @@ class RestartedMatch {
     }
     const bool power = !orderly && random_.Chance(1, 4);
     ++(power ? reached_.power_losses : reached_.kills);
+    records_->killed = true;
     party_->host.CrashNow(power ? Host::Crash::kMachine
                                 : Host::Crash::kProcess);
+    records_->killed = false;
     party_->world.RunFor(UpTo(random_.Chance(1, 4) ? 3'000 : 300));
     party_->host.Start();
     if (!orderly) CountBehind(before);
@@ -235,6 +249,42 @@ class RestartedMatch {
     }
   }
 
+  // Each process has recorded its part. Together they are what was played, but
+  // for what died with one that was killed: then only what was after that.
+  void CheckRecordings() {
+    party_->host.Stop(CloseReason::kNormal);
+    EXPECT_TRUE(
+        party_->world.RunUntil([this] { return party_->host.stopped(); }).ok());
+    std::optional<lockstep::ReplayFrames> frames;
+    for (const auto& recorded : records_->recordings) {
+      auto log = lockstep::ReplayLogReader::Open(recorded.bytes, true);
+      ASSERT_TRUE(log.ok()) << log.status();
+      EXPECT_EQ(log->kept().has_value(), frames.has_value());
+      if (frames && frames->Append(*log).ok()) {
+        ++reached_.joined;
+        continue;
+      }
+      if (frames) ++reached_.holes;
+      auto anew = lockstep::ReplayFrames::Of(*log);
+      ASSERT_TRUE(anew.ok()) << anew.status();
+      frames = *std::move(anew);
+    }
+    for (int seat = 0; seat < players_; ++seat) {
+      if (!party_->client(seat).crashed()) ExpectRecorded(*frames, seat);
+    }
+  }
+
+  void ExpectRecorded(lockstep::ReplayFrames& frames, int seat) {
+    std::size_t others_ran = 0;
+    for (std::size_t s = 0; s < party_->games.size(); ++s) {
+      if (static_cast<int>(s) == seat) continue;
+      others_ran = std::max(others_ran, party_->games[s]->frames.size() + 1);
+    }
+    reached_.frames += test::ExpectRecorded(
+        frames, party_->peer(seat),
+        *party_->games[static_cast<std::size_t>(seat)], others_ran);
+  }
+
   std::optional<std::uint64_t> Undisturbed() {
     Match party(Options(), kHost);
     party.Seat(players_, {.peer = peer_});
@@ -252,6 +302,8 @@ class RestartedMatch {
   lockstep::PeerOptions peer_;
   Match* party_ = nullptr;
   bool left_ = false;
+  const std::shared_ptr<test::MemoryRoomRecords> records_ =
+      std::make_shared<test::MemoryRoomRecords>();
   std::vector<std::optional<std::uint64_t>> states_;
 };
 
@@ -272,7 +324,12 @@ TEST(RestartTest, GoesOnToTheSameHash) {
       reached.kills, reached.power_losses, reached.behind, reached.orderly,
       reached.twice, reached.after_away, reached.after_leave,
       reached.half_heard, static_cast<unsigned long long>(reached.resumes));
+  std::printf("%d recordings joined, %d not; %llu frames\n", reached.joined,
+              reached.holes, static_cast<unsigned long long>(reached.frames));
   if (matches < 100) return;
+  EXPECT_GT(reached.joined, 60);
+  EXPECT_GT(reached.holes, 25);
+  EXPECT_GT(reached.frames, 100'000u);
   EXPECT_GT(reached.kills, 60);
   EXPECT_GT(reached.power_losses, 15);
   EXPECT_GT(reached.behind, 25);

@@ -36,6 +36,7 @@
 #include "parlor/executor.h"
 #include "parlor/host/access_store.h"
 #include "parlor/host/gate_options.h"
+#include "parlor/host/room_records.h"
 #include "parlor/host/shard.h"
 #include "parlor/limits.h"
 #include "parlor/lockstep/peer.h"
@@ -79,6 +80,8 @@ struct HostOptions {
   // state file keeps them.
   bool keeps_matches = true;
   std::shared_ptr<host::AccessStore> access_store{};
+  // Where its rooms are recorded, in each of its processes anew.
+  std::shared_ptr<host::RoomRecords> records{};
 };
 
 // A machine that hosts rooms, and the process on it.
