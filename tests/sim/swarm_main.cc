@@ -13,6 +13,8 @@
 #include <string>
 #include <string_view>
 
+#include "parlor/random.h"
+#include "parlor/time.h"
 #include "sim/swarm_run.h"
 #include "sim/swarm_scenario.h"
 #include "support/seed.h"
@@ -26,20 +28,22 @@ using parlor::test::SwarmScenario;
 struct Options {
   std::uint64_t from = parlor::test::NumberFromEnv("PARLOR_SEED", 1);
   std::uint64_t seeds = 100;
-  bool describe = false;  // each scenario, before it runs
-  bool twice = false;     // and compares what the two runs were
-  bool go_on = false;     // behind a failure
-  std::string trace;      // where the last run's is put, .txt and .svg
+  bool describe = false;   // each scenario, before it runs
+  bool twice = false;      // and compares what the two runs were
+  bool go_on = false;      // behind a failure
+  bool cut_short = false;  // ends each in the midst of its trouble
+  std::string trace;       // where the last run's is put, .txt and .svg
 };
 
 constexpr std::string_view kUsage =
     "Usage: parlor-swarm [--seeds N] [--from S] [--describe] [--twice]\n"
-    "                    [--go-on] [--trace FILE]\n"
+    "                    [--go-on] [--cut-short] [--trace FILE]\n"
     "  --seeds N     how many (100), in a row\n"
     "  --from S      the first (PARLOR_SEED, or 1)\n"
     "  --describe    print what each run is to be\n"
     "  --twice       run each again: both must be the same\n"
     "  --go-on       do not stop at the first failure\n"
+    "  --cut-short   end each in the midst of its trouble\n"
     "  --trace FILE  write FILE.txt and FILE.svg of the last run\n";
 
 // What a failed check or a crash says at last: which seed it was.
@@ -74,6 +78,8 @@ bool Parse(int argc, char** argv, Options& options) {
       options.describe = true;
     } else if (name == "--twice") {
       options.twice = true;
+    } else if (name == "--cut-short") {
+      options.cut_short = true;
     } else if (name == "--go-on") {
       options.go_on = true;
     } else if (value == nullptr) {
@@ -111,6 +117,11 @@ void WriteTrace(const SwarmRun& run, const std::string& path) {
   std::printf("trace: %s.txt, %s.svg\n", path.c_str(), path.c_str());
 }
 
+parlor::Duration DrawEnd(const SwarmScenario& scenario) {
+  parlor::Random random(scenario.seed, /*stream=*/7);
+  return scenario.trouble / 1'000 * (1 + random.Below(1'000));
+}
+
 // What broke; empty: nothing.
 std::string RunSeed(std::uint64_t seed, const Options& options,
                     SwarmFigures& all) {
@@ -121,7 +132,8 @@ std::string RunSeed(std::uint64_t seed, const Options& options,
     std::fflush(stdout);
   }
   SwarmRun run(scenario, !options.trace.empty());
-  const std::string error = run.Run();
+  const std::string error =
+      options.cut_short ? run.RunShort(DrawEnd(scenario)) : run.Run();
   Add(all, run.figures());
   if (!options.trace.empty()) WriteTrace(run, options.trace);
   if (!error.empty() || !options.twice) return error;

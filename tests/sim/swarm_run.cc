@@ -315,6 +315,16 @@ std::string SwarmRun::Run() {
   for (const Player& player : players_) {
     figures_.frames += player.game->states().size();
   }
+  return error();
+}
+
+std::string SwarmRun::RunShort(Duration time) {
+  RunFor(time);
+  figures_.time = world_.now() - TimePoint{};
+  return error();
+}
+
+std::string SwarmRun::error() const {
   for (const std::string& error : {observer_->error(), book_.error(), error_}) {
     if (!error.empty()) return error;
   }

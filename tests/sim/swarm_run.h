@@ -40,6 +40,8 @@ class SwarmRun {
 
   // What broke first; empty: nothing.
   std::string Run();
+  // Only so long, and nothing more: its end comes in the midst of all.
+  std::string RunShort(Duration time);
 
   const SwarmFigures& figures() const { return figures_; }
   std::uint64_t digest() const { return world_.digest(); }
@@ -90,6 +92,7 @@ class SwarmRun {
   // Of a client, for a failure.
   std::string State(std::size_t index) const;
   bool broken() const;
+  std::string error() const;
 
   const SwarmScenario scenario_;
   SwarmBook book_;
