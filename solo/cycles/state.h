@@ -234,9 +234,9 @@ std::uint32_t BotWord(const State& state, int seat);
 std::uint64_t Hash64(const State& state);
 std::uint32_t Hash32(const State& state);
 
-// A state for a file: the bytes that Hash64 hashes, in `state`, some 400 and one
-// a cell. FromSaved reads them as if an enemy had written them: what it gives
-// may be no state that play leads to, but can be played on and shown.
+// A state for a file: the bytes that Hash64 hashes, in `state`, some 400 and
+// one a cell. FromSaved reads them as if an enemy had written them: what it
+// gives may be no state that play leads to, but can be played on and shown.
 std::span<const std::byte> SavedBytes(const State& state);
 std::optional<State> FromSaved(std::span<const std::byte> bytes);
 
