@@ -73,15 +73,15 @@ bool IsCycle(const State& state, const Cycle& cycle) {
 }
 
 bool IsGrid(const State& state) {
+  const std::size_t used = SavedBytes(state).size() - offsetof(State, cells);
   int pickups = 0;
-  const auto used =
-      std::span(state.cells)
-          .first(SavedBytes(state).size() - offsetof(State, cells));
-  for (const Cell cell : used) {
+  for (const Cell cell : std::span(state.cells).first(used)) {
     if (cell > Cell::kEraser || TrailOwner(cell) >= state.players) return false;
     if (IsPickup(cell)) ++pickups;
   }
-  return pickups == state.pickups;
+  return pickups == state.pickups &&
+         std::ranges::all_of(std::span(state.cells).subspan(used),
+                             [](Cell cell) { return cell == Cell::kFree; });
 }
 
 }  // namespace
@@ -99,17 +99,17 @@ std::optional<State> FromSaved(std::span<const std::byte> bytes) {
     return std::nullopt;
   }
   std::memcpy(&state, bytes.data(), bytes.size());
-  if (!IsMatch(state) || SavedBytes(state).size() != bytes.size()) {
-    return std::nullopt;
-  }
-  const auto cycles = std::span(state.cycles);
-  const auto in = cycles.first(state.players);
-  if (!IsPhase(state) || !IsGrid(state) ||
-      !std::ranges::all_of(
-          in, [&](const Cycle& cycle) { return IsCycle(state, cycle); })) {
+  if (!IsValidState(state) || SavedBytes(state).size() != bytes.size()) {
     return std::nullopt;
   }
   return state;
+}
+
+bool IsValidState(const State& state) {
+  if (!IsMatch(state) || !IsPhase(state) || !IsGrid(state)) return false;
+  const auto in = std::span(state.cycles).first(state.players);
+  return std::ranges::all_of(
+      in, [&](const Cycle& cycle) { return IsCycle(state, cycle); });
 }
 
 }  // namespace parlor::cycles

@@ -239,6 +239,7 @@ std::uint32_t Hash32(const State& state);
 // gives may be no state that play leads to, but can be played on and shown.
 std::span<const std::byte> SavedBytes(const State& state);
 std::optional<State> FromSaved(std::span<const std::byte> bytes);
+bool IsValidState(const State& state);  // what FromSaved accepts
 
 // Questions a screen asks.
 

@@ -34,7 +34,8 @@ struct SeekOptions {
 // kFinding: on the way there Cycles plays otherwise than a seat said.
 Outcome Seek(const SeekOptions& options);
 
-// Two recordings of one match. kFinding: they differ.
+// Two recordings of one match, or what its seats dumped when they saw that
+// their states differ (parlor/lockstep/desync.h). kFinding: they differ.
 Outcome Diff(const std::vector<std::string>& files);
 
 }  // namespace parlor::replay_program

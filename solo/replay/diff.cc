@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "parlor/status.h"
 #include "replay/commands.h"
 #include "replay/cycles_match.h"
+#include "replay/diff.h"
 #include "replay/recording.h"
 #include "replay_player.h"
 
@@ -226,11 +228,17 @@ Outcome Comparison::TellSame() const {
   return {kFine, out, ""};
 }
 
+Outcome Refuse(std::string_view text) {
+  return {kRefused, "", ErrorLine(text)};
+}
+
+}  // namespace
+
 Outcome DiffRecordings(const std::string& file_a, const std::string& file_b) {
   absl::StatusOr<Side> a = LoadSide(file_a);
-  if (!a.ok()) return {kRefused, "", ErrorLine(StatusText(a.status()))};
+  if (!a.ok()) return Refuse(StatusText(a.status()));
   absl::StatusOr<Side> b = LoadSide(file_b);
-  if (!b.ok()) return {kRefused, "", ErrorLine(StatusText(b.status()))};
+  if (!b.ok()) return Refuse(StatusText(b.status()));
   const std::string err = WarningOf(a->recording) + WarningOf(b->recording);
   const std::string why = WhyNotOneMatch(*a, *b);
   if (!why.empty()) {
@@ -241,10 +249,14 @@ Outcome DiffRecordings(const std::string& file_a, const std::string& file_b) {
   return outcome;
 }
 
-}  // namespace
-
 Outcome Diff(const std::vector<std::string>& files) {
-  return DiffRecordings(files.at(0), files.at(1));
+  if (std::ranges::all_of(files, IsDump)) return DiffDumps(files);
+  const auto dump = std::ranges::find_if(files, IsDump);
+  if (dump != files.end()) {
+    return Refuse(*dump + ": is a dump, and not all files are");
+  }
+  if (files.size() == 2) return DiffRecordings(files[0], files[1]);
+  return Refuse("diff: recordings are compared two by two");
 }
 
 }  // namespace parlor::replay_program

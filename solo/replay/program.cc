@@ -100,10 +100,12 @@ void Declare(CLI::App& app, Raw& raw) {
   command->add_flag("--partial", raw.seek.partial, partial);
   command = Declare(app, "diff",
                     "The first frame in which two recordings of one match "
-                    "differ, and how");
-  command->add_option("FILE", raw.files, "Two recordings")
-      ->required()
-      ->expected(2);
+                    "differ, and how; or the dumps of its seats");
+  command
+      ->add_option("FILE", raw.files,
+                   "Two recordings, or desync dumps, one of each seat; one "
+                   "alone is compared with what Cycles plays")
+      ->required();
 }
 
 Outcome RunCommand(const CLI::App& app, Raw& raw) {

@@ -132,6 +132,11 @@ TEST(ReplayPlayer, RefusesKeyframesThatAreNone) {
   EXPECT_THAT(seek(recording), HasSubstr("of another match or frame"));
   recording.spoil = [](std::vector<std::byte>& state) { state.pop_back(); };
   EXPECT_THAT(seek(recording), HasSubstr("no state of Cycles"));
+  // Random numbers that come round.
+  recording.spoil = [](std::vector<std::byte>& state) {
+    state[16] ^= std::byte{1};
+  };
+  EXPECT_THAT(seek(recording), HasSubstr("no state of Cycles"));
   // A cell of no kind.
   recording.spoil = [](std::vector<std::byte>& state) {
     state.back() = std::byte{13};

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "cycles/game.h"
+#include "parlor/lockstep/desync.h"
 #include "replay/recording.h"
 #include "solo/cycles_recording.h"
 #include "solo/cycles_room.h"
@@ -76,7 +78,8 @@ TEST_F(ReplayProgram, RefusesArgumentsInOneLine) {
   ExpectRefused({"seek", file, "--time", "1:x"}, "--time: 1:x is no time");
   ExpectRefused({"seek", file, "--frame", "101"}, "it has the frames 0 to 100");
   ExpectRefused({"seek", file, "--time", "2"}, "ends at 0:01.666");
-  ExpectRefused({"diff", file}, "FILE");
+  ExpectRefused({"diff"}, "FILE");
+  ExpectRefused({"diff", file}, "recordings are compared two by two");
   EXPECT_THAT(Do(0, {"--help"}).out, HasSubstr("Exit codes"));
   EXPECT_THAT(Do(0, {"seek", "--help"}).out, HasSubstr("--time"));
   EXPECT_THAT(Do(0, {"--version"}).out, HasSubstr("version 2"));
@@ -357,6 +360,77 @@ TEST_F(ReplayProgram, DiffIsOfOneMatch) {
              File("c", CyclesRecording{.frames = 60, .game = {"toy", 1, 1}})})
           .out,
       HasSubstr("not of one match: game cycles and toy"));
+}
+
+// Runs otherwise once, in frame 100.
+class FaultyGame final : public cycles::ReplayedGame {
+ public:
+  void Step(std::uint32_t frame, std::span<const std::uint32_t> inputs,
+            std::uint32_t bots) override {
+    ReplayedGame::Step(frame, inputs, bots);
+    if (frame == 100) ++state_.cycles[1].charges;
+  }
+};
+
+// What a seat dumps that ran 150 frames of a match of three.
+std::vector<std::byte> Dump(int seat, lockstep::Game& game) {
+  lockstep::DesyncRecorder recorder(game, {.game = "cycles"});
+  recorder.OnStart({.seat = seat,
+                    .players = 3,
+                    .size = 3,
+                    .seed = 9,
+                    .mode = cycles::ModeOf({.players = 3, .size = 0}),
+                    .delay = 1});
+  for (std::uint32_t f = 0; f < 150; ++f) {
+    const std::array words = {test::PressOf(0, f), test::PressOf(1, f),
+                              test::PressOf(2, f)};
+    recorder.Step(f, words, 0);
+  }
+  recorder.Freeze();
+  return lockstep::EncodeDesyncDump(recorder.Dump());
+}
+
+TEST_F(ReplayProgram, DiffOfDumpsNamesFrameFieldAndSeat) {
+  cycles::ReplayedGame game;
+  cycles::ReplayedGame another;
+  FaultyGame faulty;
+  const std::string a = File("a", Dump(0, game));
+  const std::string b = File("b", Dump(1, faulty));
+  const std::string c = File("c", Dump(2, another));
+  const auto found = AllOf(HasSubstr("frame 101"), HasSubstr("seat 1"),
+                           HasSubstr("cycles[1].charges"));
+  EXPECT_THAT(Do(1, {"diff", a, b, c}).out, found);
+  // Two sides of one size: what Cycles plays decides. The same of one alone.
+  EXPECT_THAT(Do(1, {"diff", a, b}).out, found);
+  EXPECT_THAT(Do(1, {"diff", b}).out, found);
+  EXPECT_THAT(Do(0, {"diff", a, c}).out, Not(IsEmpty()));
+}
+
+TEST_F(ReplayProgram, DiffRefusesDumpsThatAreNone) {
+  cycles::ReplayedGame game;
+  std::vector<std::byte> bytes = Dump(0, game);
+  const std::string a = File("a", bytes);
+  ExpectRefused({"diff", a, File("r", CyclesRecording{.frames = 60})},
+                a + ": is a dump, and not all files are");
+  bytes[bytes.size() / 2] ^= std::byte{1};
+  const std::string damaged = File("damaged", bytes);
+  ExpectRefused({"diff", a, damaged}, damaged + ": ");
+  ExpectRefused({"diff", a, a}, "seat 0");
+}
+
+// A state is described whole, in the order in which it lies in memory.
+TEST(DescribedCycles, IsEveryByteOfTheState) {
+  cycles::State state = cycles::Start({.players = 5, .size = 3}, 77, 2);
+  for (int f = 0; f < 900; ++f) cycles::Step(state, {}, 0);
+  std::vector<std::byte> saved;
+  ASSERT_TRUE(lockstep::SaveState(state, saved));
+  EXPECT_THAT(saved,
+              ::testing::ElementsAreArray(std::as_bytes(std::span(&state, 1))));
+  cycles::State loaded = cycles::Start({}, 1, 1);
+  ASSERT_TRUE(lockstep::LoadState(saved, loaded).ok());
+  EXPECT_EQ(cycles::Hash64(loaded), cycles::Hash64(state));
+  saved[16] ^= std::byte{1};  // random numbers that come round
+  EXPECT_FALSE(lockstep::LoadState(saved, loaded).ok());
 }
 
 // --- Words

@@ -123,7 +123,7 @@ TEST_F(SessionTest, ARecordingPlaysAgain) {
   Open(5, false, path);
   RunTo(20);
   session_->Press(cycles::word::kUp);
-  RunTo(777);
+  RunTo(1'977);
   const std::uint64_t hash = Hash();
   session_->End();
   ASSERT_TRUE(session_->record_status().ok());
@@ -134,8 +134,15 @@ TEST_F(SessionTest, ARecordingPlaysAgain) {
     ASSERT_TRUE(ran.ok()) << ran.status();
     if (!*ran) break;
   }
-  EXPECT_EQ(player->frame(), 777u);
+  EXPECT_EQ(player->frame(), 1'977u);
   EXPECT_EQ(cycles::Hash64(player->state()), hash);
+  // The last frames are proved too, and some place to begin at is there.
+  EXPECT_EQ(player->match().HashesOf(1'977).size(), 1u);
+  EXPECT_EQ(player->match().hashes().size(), 1'977u / 30 + 2);
+  ASSERT_EQ(player->log().keyframes().size(), 1u);
+  EXPECT_EQ(player->log().keyframes()[0].frame, 1'800u);
+  EXPECT_EQ(player->log().header().game, CyclesGame(1));
+  EXPECT_EQ(player->log().header().started_unix_ms, 0);
   std::remove(path.c_str());
 }
 
