@@ -57,11 +57,11 @@ void OnCrash(int number) {
   std::raise(number);
 }
 
-void SetLastWords(std::uint64_t seed) {
+void SetLastWords(std::uint64_t seed, const Options& options) {
   std::snprintf(last_words, sizeof(last_words),
                 "seed %" PRIu64 " crashed\nrerun: tests/swarm --from %" PRIu64
-                " --seeds 1\n",
-                seed, seed);
+                " --seeds 1%s\n",
+                seed, seed, options.cut_short ? " --cut-short" : "");
 }
 
 bool ParseNumber(const char* text, std::uint64_t& number) {
@@ -125,7 +125,7 @@ parlor::Duration DrawEnd(const SwarmScenario& scenario) {
 // What broke; empty: nothing.
 std::string RunSeed(std::uint64_t seed, const Options& options,
                     SwarmFigures& all) {
-  SetLastWords(seed);
+  SetLastWords(seed, options);
   const SwarmScenario scenario = parlor::test::DrawScenario(seed);
   if (options.describe) {
     std::printf("seed %" PRIu64 ":\n%s", seed, Describe(scenario).c_str());
@@ -181,8 +181,8 @@ int main(int argc, char** argv) {
     std::printf("seed %" PRIu64 " broke: %s\n%s", seed, error.c_str(),
                 Describe(parlor::test::DrawScenario(seed)).c_str());
     std::printf("rerun: tests/swarm --from %" PRIu64
-                " --seeds 1 --trace build/swarm\n",
-                seed);
+                " --seeds 1%s --trace build/swarm\n",
+                seed, options.cut_short ? " --cut-short" : "");
     std::fflush(stdout);
     if (!options.go_on) break;
   }
