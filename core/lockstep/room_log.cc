@@ -55,10 +55,11 @@ void RoomLog::OnEvent(TimePoint now, const ReplayEvent& event) {
 }
 
 absl::Status RoomLog::Write(std::span<const std::byte> bytes) {
-  if (!match_ && lobby_.size() + bytes.size() <= kLobbyBytesMax) {
+  if (!open_ && !match_ && lobby_.size() + bytes.size() <= kLobbyBytesMax) {
     lobby_.insert(lobby_.end(), bytes.begin(), bytes.end());
     return absl::OkStatus();
   }
+  open_ = true;
   if (!lobby_.empty()) {
     const std::vector<std::byte> lobby = std::exchange(lobby_, {});
     absl::Status status = sink_.Write(lobby);

@@ -33,7 +33,8 @@ struct RoomLabel {
 class RoomLog final : public RoomRecorder, private ReplaySink {
  public:
   // The sink gets nothing before the match begins: a lobby that comes to
-  // nothing leaves no file, unless more happens in it than this.
+  // nothing leaves no file, unless more happens in it than this. Then it has
+  // all of it.
   static constexpr std::size_t kLobbyBytesMax = 16 * 1024;
 
   // `now` is the recording's time 0. `sink` outlives this. `kept`: what `room`
@@ -60,7 +61,8 @@ class RoomLog final : public RoomRecorder, private ReplaySink {
   absl::Status Write(std::span<const std::byte> bytes) override;
 
   ReplaySink& sink_;
-  bool match_;  // has begun
+  bool match_;         // has begun
+  bool open_ = false;  // the sink has its begin, and gets all else
   std::vector<std::byte> lobby_;
   ReplayLogWriter writer_;
 };
