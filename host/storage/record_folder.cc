@@ -6,13 +6,16 @@
 
 #include <atomic>
 #include <cerrno>
-#include <cstring>
 #include <ctime>
+#include <optional>
 #include <span>
+#include <system_error>
 #include <utility>
 
+#include "parlor/printable.h"
 #include "parlor/status.h"
 #include "storage/file_descriptor.h"
+#include "storage/replay_file.h"
 
 namespace parlor::host {
 namespace {
@@ -30,25 +33,22 @@ std::string UtcText(std::int64_t seconds) {
   return {text, std::strftime(text, sizeof text, "%Y%m%dT%H%M%SZ", &utc)};
 }
 
-absl::Status FolderError(const std::string& path, const std::string& why) {
-  return InvalidArgument(path + ": " + why);
+absl::Status FolderError(const std::string& path, int error) {
+  return InvalidArgument(path + ": " + std::generic_category().message(error));
 }
 
 }  // namespace
 
 struct RecordFolder::Shared {
   // Of the thread of whichever room; logged once, until one can be written.
-  absl::Status Failed(int error) {
-    const std::string why = std::strerror(error);
-    if (!failing.exchange(true) && log) {
-      log(LogLevel::kWarning, "recordings end, " + path + ": " + why);
-    }
-    return MakeStatus(absl::StatusCode::kUnavailable, why);
-  }
-  void Written() {
-    if (!failing.load(std::memory_order_relaxed)) return;
-    if (failing.exchange(false) && log) {
-      log(LogLevel::kInfo, "recordings are written again, " + path);
+  void Tell(const absl::Status& status) {
+    if (failing.load(std::memory_order_relaxed) == !status.ok()) return;
+    if (failing.exchange(!status.ok()) == !status.ok() || !log) return;
+    if (status.ok()) {
+      log(LogLevel::kInfo, "recordings are written again, " + Printable(path));
+    } else {
+      log(LogLevel::kWarning,
+          "recordings end: " + Printable(StatusText(status)));
     }
   }
 
@@ -59,44 +59,44 @@ struct RecordFolder::Shared {
   std::atomic<bool> failing = false;
 };
 
+// A ReplayFile that is made when there is something to write.
 class RecordFolder::File final : public lockstep::ReplaySink {
  public:
   File(std::shared_ptr<Shared> shared, std::uint32_t room)
       : shared_(std::move(shared)), room_(room) {}
 
   absl::Status Write(std::span<const std::byte> bytes) override {
-    if (!file_.valid()) {
-      if (const int error = Make(); error != 0) return shared_->Failed(error);
-    }
-    if (const int error = WriteAt(file_, bytes, size_); error != 0) {
-      return shared_->Failed(error);
-    }
-    size_ += static_cast<std::int64_t>(bytes.size());
-    shared_->Written();
-    return absl::OkStatus();
+    absl::Status status = file_ ? absl::OkStatus() : Make();
+    if (status.ok()) status = file_->Write(bytes);
+    shared_->Tell(status);
+    return status;
   }
 
  private:
-  // An errno, or 0.
-  int Make() {
+  absl::Status Make() {
     const std::string name =
         "room-" + std::to_string(room_) + "-" + UtcText(shared_->wall_clock());
-    for (int i = 1; i <= kNamesMax; ++i) {
+    int error = EEXIST;
+    for (int i = 1; error == EEXIST && i <= kNamesMax; ++i) {
       const std::string file =
           name + (i > 1 ? "-" + std::to_string(i) : "") + ".replay";
-      file_ = FileDescriptor(openat(
+      FileDescriptor made(openat(
           shared_->folder.get(), file.c_str(),
           O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, kOwnerOnly));
-      if (file_.valid()) return 0;
-      if (errno != EEXIST) return errno;
+      if (made.valid()) {
+        file_.emplace(shared_->path + "/" + file, std::move(made));
+        return absl::OkStatus();
+      }
+      error = errno;
     }
-    return EEXIST;
+    return MakeStatus(absl::StatusCode::kUnavailable,
+                      "cannot make a file in " + shared_->path + ": " +
+                          std::generic_category().message(error));
   }
 
   std::shared_ptr<Shared> shared_;
   const std::uint32_t room_;
-  FileDescriptor file_;
-  std::int64_t size_ = 0;
+  std::optional<ReplayFile> file_;
 };
 
 RecordFolder::RecordFolder(std::shared_ptr<Shared> shared)
@@ -108,9 +108,9 @@ absl::StatusOr<std::unique_ptr<RecordFolder>> RecordFolder::Open(
   shared->path = path;
   shared->folder =
       FileDescriptor(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!shared->folder.valid()) return FolderError(path, std::strerror(errno));
+  if (!shared->folder.valid()) return FolderError(path, errno);
   if (faccessat(shared->folder.get(), ".", W_OK | X_OK, AT_EACCESS) != 0) {
-    return FolderError(path, std::strerror(errno));
+    return FolderError(path, errno);
   }
   shared->wall_clock = std::move(wall_clock);
   shared->log = std::move(log);

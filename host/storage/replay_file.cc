@@ -1,6 +1,7 @@
 #include "storage/replay_file.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -23,14 +24,30 @@ absl::Status FileError(const std::string& path, const char* what, int error) {
                                  std::generic_category().message(error)));
 }
 
+absl::Status Exists(const std::string& path) {
+  return MakeStatus(absl::StatusCode::kAlreadyExists,
+                    absl::StrCat(path, " exists already"));
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<ReplayFile>> ReplayFile::Create(
     const std::string& path) {
   FileDescriptor file(
-      open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kOwnerOnly));
-  if (!file.valid()) return FileError(path, "write", errno);
-  return std::unique_ptr<ReplayFile>(new ReplayFile(path, std::move(file)));
+      open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, kOwnerOnly));
+  struct stat about {};
+  if (!file.valid() || fstat(file.get(), &about) != 0) {
+    return FileError(path, "write", errno);
+  }
+  if (S_ISREG(about.st_mode)) {
+    // Two that claimed one name would write into each other. A file system
+    // without locks has what was written already to tell by.
+    const bool taken =
+        flock(file.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    if (fstat(file.get(), &about) != 0) return FileError(path, "write", errno);
+    if (taken || about.st_size != 0) return Exists(path);
+  }
+  return std::make_unique<ReplayFile>(path, std::move(file));
 }
 
 absl::Status ReplayFile::Write(std::span<const std::byte> bytes) {
@@ -49,8 +66,7 @@ absl::Status ClaimReplayFile(const std::string& path) {
   if (std::filesystem::is_other(status)) return absl::OkStatus();
   if (std::filesystem::is_regular_file(status) &&
       std::filesystem::file_size(path, error) != 0) {
-    return MakeStatus(absl::StatusCode::kAlreadyExists,
-                      absl::StrCat(path, " exists already"));
+    return Exists(path);
   }
   // Appending, so that a file that came meanwhile keeps its bytes.
   const FileDescriptor file(open(

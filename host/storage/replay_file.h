@@ -23,17 +23,19 @@ namespace parlor::host {
 // hole.
 class ReplayFile final : public lockstep::ReplaySink {
  public:
-  // Makes it for its owner alone (0600), or empties what is there. A device or
-  // a pipe will do too.
+  // Makes it for its owner alone (0600), or takes the empty file that is there;
+  // a device or a pipe will do too. AlreadyExists: it has something in it, or
+  // somebody else is recording into it.
   static absl::StatusOr<std::unique_ptr<ReplayFile>> Create(
       const std::string& path);
+
+  // `file` is empty, and open for writing; `path` is what errors call it.
+  ReplayFile(std::string path, FileDescriptor file)
+      : path_(std::move(path)), file_(std::move(file)) {}
 
   absl::Status Write(std::span<const std::byte> bytes) override;
 
  private:
-  ReplayFile(std::string path, FileDescriptor file)
-      : path_(std::move(path)), file_(std::move(file)) {}
-
   std::string path_;
   FileDescriptor file_;
   std::int64_t size_ = 0;

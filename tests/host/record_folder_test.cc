@@ -86,7 +86,8 @@ TEST_F(RecordFolderTest, AFullDiskEndsRecordingsAndIsToldOnce) {
                 StatusIs(absl::StatusCode::kUnavailable));
   }
   ASSERT_EQ(log_.size(), 1u);
-  EXPECT_THAT(log_[0], HasSubstr("recordings end, " + folder_.path() +
+  EXPECT_THAT(log_[0], HasSubstr("recordings end: cannot write " +
+                                 folder_.At("room-1-20261130T174400Z.replay") +
                                  ": File too large"));
   EXPECT_TRUE(Write(folder->Open(3), "again").ok());
   EXPECT_TRUE(Write(folder->Open(4), "again").ok());
@@ -104,6 +105,25 @@ TEST_F(RecordFolderTest, AFolderThatIsGoneEndsRecordings) {
   // What is written outlives who made it.
   folder.reset();
   EXPECT_FALSE(Write(recording, "more").ok());
+}
+
+// No name makes two lines of one in the log.
+TEST_F(RecordFolderTest, WhatIsLoggedIsALine) {
+  const std::string odd = folder_.At("a\nb");
+  ASSERT_EQ(mkdir(odd.c_str(), 0700), 0);
+  auto opened = RecordFolder::Open(
+      odd, [] { return kNow; },
+      [this](LogLevel, std::string_view line) { log_.emplace_back(line); });
+  ASSERT_TRUE(opened.ok()) << opened.status();
+  const RoomRecords::Recording recording = (*opened)->Open(1);
+  {
+    const test::FullDisk full;
+    EXPECT_FALSE(Write(recording, "more").ok());
+  }
+  EXPECT_TRUE(Write(recording, "more").ok());
+  EXPECT_THAT(log_, ElementsAre(HasSubstr("a\\x0ab/room-1-"),
+                                HasSubstr("written again, " + folder_.At(""))));
+  EXPECT_THAT(log_, ::testing::Each(::testing::Not(HasSubstr("\n"))));
 }
 
 TEST_F(RecordFolderTest, WhatIsNoFolderIsRefused) {

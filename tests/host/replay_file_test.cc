@@ -67,6 +67,35 @@ TEST(ReplayFile, IsClaimedWhereItReplacesNothing) {
               StatusIs(absl::StatusCode::kUnavailable));
 }
 
+// Two programs that were both told a name while nothing was in it.
+TEST(ReplayFile, TwoDoNotWriteIntoOne) {
+  const test::TempFolder folder;
+  const std::string path = folder.At("a");
+  ASSERT_TRUE(ClaimReplayFile(path).ok());
+  ASSERT_TRUE(ClaimReplayFile(path).ok());
+  auto first = ReplayFile::Create(path);
+  ASSERT_TRUE(first.ok()) << first.status();
+  const auto refused = [&path] {
+    const absl::Status status = ReplayFile::Create(path).status();
+    EXPECT_THAT(status, StatusIs(absl::StatusCode::kAlreadyExists));
+    EXPECT_THAT(StatusText(status), HasSubstr(path));
+  };
+  refused();
+  ASSERT_TRUE((*first)->Write(kBytes).ok());
+  refused();
+  first->reset();
+  refused();
+  EXPECT_THAT(*ReadReplayBytes(path), ::testing::ElementsAreArray(kBytes));
+}
+
+TEST(ReplayFile, ADeviceIsForAsManyAsLike) {
+  const auto first = ReplayFile::Create("/dev/null");
+  const auto next = ReplayFile::Create("/dev/null");
+  ASSERT_TRUE(first.ok() && next.ok()) << first.status() << next.status();
+  EXPECT_TRUE((*first)->Write(kBytes).ok());
+  EXPECT_TRUE((*next)->Write(kBytes).ok());
+}
+
 TEST(ReplayFile, WhatCannotBeReadIsNamed) {
   const test::TempFolder folder;
   EXPECT_THAT(StatusText(ReadReplayBytes(folder.At("a")).status()),

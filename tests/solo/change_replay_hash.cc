@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <span>
 #include <string>
 #include <utility>
@@ -52,6 +53,7 @@ absl::Status Run(const std::string& path, std::uint32_t frame) {
   test::MemoryReplaySink sink;
   ReplayLogWriter writer(sink, log->header(), TimePoint{});
   if (!Change(*log, frame, writer)) return absl::NotFoundError("no such hash");
+  std::filesystem::remove(path);
   auto file = host::ReplayFile::Create(path);
   return file.ok() ? (*file)->Write(sink.bytes) : file.status();
 }
