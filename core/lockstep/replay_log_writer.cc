@@ -264,7 +264,7 @@ void ReplayLogWriter::Write() {
     return;
   }
   status_ = s.sink.Write(s.out);
-  s.written += s.out.size();
+  if (status_.ok()) s.written += s.out.size();
   s.out.clear();
 }
 

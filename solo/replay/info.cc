@@ -141,8 +141,10 @@ class Counter {
     for (int seat = 0; seat < lockstep::kReplaySeatsMax; ++seat) {
       const std::uint32_t bit = 1u << seat;
       if ((event.bots & bit) == (bots_ & bit)) continue;
+      if (IsFull()) continue;
       const bool taken = (event.bots & bit) != 0;
-      Add({.what = taken ? "bot plays" : "bot plays no more",
+      out_.happenings.push_back(
+          {.what = taken ? "bot plays" : "bot plays no more",
            .at = event.at,
            .frame = event.frame,
            .seat = seat,
@@ -152,22 +154,22 @@ class Counter {
   }
 
   void List(const ReplayEvent& event, std::string_view what) {
+    if (IsFull()) return;
     const bool of_room = event.kind == ReplayKind::kStart ||
                          event.kind == ReplayKind::kBegin ||
                          event.kind == ReplayKind::kEnd;
-    Add({.what = what,
-         .at = event.at,
-         .frame = FrameAt(log_, event.at),
-         .seat = of_room ? -1 : event.seat,
-         .why = WhyText(event)});
+    out_.happenings.push_back({.what = what,
+                               .at = event.at,
+                               .frame = FrameAt(log_, event.at),
+                               .seat = of_room ? -1 : event.seat,
+                               .why = WhyText(event)});
   }
 
-  void Add(Happening happening) {
-    if (out_.happenings.size() < kListedMax) {
-      out_.happenings.push_back(std::move(happening));
-    } else {
-      ++out_.unlisted;
-    }
+  // Then what would have been listed counts.
+  bool IsFull() {
+    const bool full = out_.happenings.size() == kListedMax;
+    if (full) ++out_.unlisted;
+    return full;
   }
 
   lockstep::ReplayLogReader& log_;

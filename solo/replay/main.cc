@@ -15,7 +15,8 @@ int main(int argc, char** argv) {
     }
     return outcome.code;
   } catch (const std::exception& error) {
+    // Out of memory: nothing was found out about the files.
     std::fprintf(stderr, "parlor-replay: %s\n", error.what());
-    return parlor::replay_program::kFinding;
+    return parlor::replay_program::kRefused;
   }
 }

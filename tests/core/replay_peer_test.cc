@@ -199,6 +199,7 @@ TEST(PeerReplayLog, ASinkThatFailsEndsTheRecordingAlone) {
   }
   writer.Finish();
   EXPECT_EQ(sink.bytes.size(), written);
+  EXPECT_EQ(writer.bytes(), written);
 }
 
 TEST(PeerReplayLog, AStateTooLargeIsNoKeyframe) {

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <string>
 
 #include "parlor/entropy.h"
@@ -119,7 +118,8 @@ TEST_F(SessionTest, EndLeavesTheRoom) {
 }
 
 TEST_F(SessionTest, ARecordingPlaysAgain) {
-  const std::string path = ::testing::TempDir() + "/session.replay";
+  const test::TempFolder folder;
+  const std::string path = folder.At("session.replay");
   Open(5, false, path);
   RunTo(20);
   session_->Press(cycles::word::kUp);
@@ -143,7 +143,6 @@ TEST_F(SessionTest, ARecordingPlaysAgain) {
   EXPECT_EQ(player->log().keyframes()[0].frame, 1'800u);
   EXPECT_EQ(player->log().header().game, CyclesGame(1));
   EXPECT_EQ(player->log().header().started_unix_ms, 0);
-  std::remove(path.c_str());
 }
 
 TEST_F(SessionTest, ADiskThatIsFullEndsTheRecordingAndNotTheMatch) {
