@@ -17,6 +17,7 @@
 #include "replay/diff.h"
 #include "replay/recording.h"
 #include "replay_player.h"
+#include "storage/replay_file.h"
 
 namespace parlor::replay_program {
 namespace {
@@ -36,17 +37,19 @@ struct Side {
   }
 };
 
-absl::StatusOr<Side> LoadSide(const std::string& file) {
-  absl::StatusOr<Recording> recording = Load(file, false);
+absl::StatusOr<Side> ParseSide(File file) {
+  absl::StatusOr<Recording> recording =
+      Parse(file.path, std::move(file.bytes), false);
   if (!recording.ok()) return recording.status();
   absl::StatusOr<ReplayFrames> frames = ReplayFrames::Of(recording->log);
   if (!frames.ok()) {
-    return absl::Status(frames.status().code(),
-                        absl::StrCat(file, ": ", frames.status().message()));
+    return absl::Status(
+        frames.status().code(),
+        absl::StrCat(file.path, ": ", frames.status().message()));
   }
   return Side{.recording = *std::move(recording),
               .frames = *std::move(frames),
-              .name = Printable(file)};
+              .name = Printable(file.path)};
 }
 
 // What both have to say alike to be of one match; empty: they do.
@@ -234,10 +237,10 @@ Outcome Refuse(std::string_view text) {
 
 }  // namespace
 
-Outcome DiffRecordings(const std::string& file_a, const std::string& file_b) {
-  absl::StatusOr<Side> a = LoadSide(file_a);
+Outcome DiffRecordings(File file_a, File file_b) {
+  absl::StatusOr<Side> a = ParseSide(std::move(file_a));
   if (!a.ok()) return Refuse(StatusText(a.status()));
-  absl::StatusOr<Side> b = LoadSide(file_b);
+  absl::StatusOr<Side> b = ParseSide(std::move(file_b));
   if (!b.ok()) return Refuse(StatusText(b.status()));
   const std::string err = WarningOf(a->recording) + WarningOf(b->recording);
   const std::string why = WhyNotOneMatch(*a, *b);
@@ -249,13 +252,21 @@ Outcome DiffRecordings(const std::string& file_a, const std::string& file_b) {
   return outcome;
 }
 
-Outcome Diff(const std::vector<std::string>& files) {
+Outcome Diff(const std::vector<std::string>& paths) {
+  std::vector<File> files;
+  for (const std::string& path : paths) {
+    absl::StatusOr<std::vector<std::byte>> bytes = host::ReadReplayBytes(path);
+    if (!bytes.ok()) return Refuse(StatusText(bytes.status()));
+    files.push_back({path, *std::move(bytes)});
+  }
   if (std::ranges::all_of(files, IsDump)) return DiffDumps(files);
   const auto dump = std::ranges::find_if(files, IsDump);
   if (dump != files.end()) {
-    return Refuse(*dump + ": is a dump, and not all files are");
+    return Refuse(dump->path + ": is a dump, and not all files are");
   }
-  if (files.size() == 2) return DiffRecordings(files[0], files[1]);
+  if (files.size() == 2) {
+    return DiffRecordings(std::move(files[0]), std::move(files[1]));
+  }
   return Refuse("diff: recordings are compared two by two");
 }
 

@@ -2,6 +2,7 @@
 #ifndef PARLOR_SOLO_REPLAY_DIFF_H_
 #define PARLOR_SOLO_REPLAY_DIFF_H_
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -9,12 +10,18 @@
 
 namespace parlor::replay_program {
 
+// Read once: a pipe gives its bytes to the first who asks.
+struct File {
+  std::string path;
+  std::vector<std::byte> bytes;
+};
+
 // Whether it begins as a dump of a seat (parlor/lockstep/desync.h) does.
-bool IsDump(const std::string& file);
+bool IsDump(const File& file);
 
 // One of each seat; one alone is compared with what Cycles plays.
-Outcome DiffDumps(const std::vector<std::string>& files);
-Outcome DiffRecordings(const std::string& file_a, const std::string& file_b);
+Outcome DiffDumps(const std::vector<File>& files);
+Outcome DiffRecordings(File file_a, File file_b);
 
 }  // namespace parlor::replay_program
 

@@ -1,34 +1,29 @@
 #include <algorithm>
-#include <cstddef>
 #include <memory>
-#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "cycles/game.h"
+#include "parlor/byte_io.h"
 #include "parlor/lockstep/desync.h"
 #include "parlor/status.h"
-#include "replay/commands.h"
 #include "replay/diff.h"
 #include "replay/recording.h"
 #include "replay_player.h"
-#include "storage/replay_file.h"
 
 namespace parlor::replay_program {
 namespace {
 
 constexpr std::string_view kMagic = "PARLORDS";  // core/lockstep/DESYNC.md
 
-absl::StatusOr<lockstep::DesyncDump> LoadDump(const std::string& file) {
-  const absl::StatusOr<std::vector<std::byte>> bytes =
-      host::ReadReplayBytes(file);
-  if (!bytes.ok()) return bytes.status();
-  absl::StatusOr<lockstep::DesyncDump> dump = lockstep::ParseDesyncDump(*bytes);
+absl::StatusOr<lockstep::DesyncDump> ParseDump(const File& file) {
+  absl::StatusOr<lockstep::DesyncDump> dump =
+      lockstep::ParseDesyncDump(file.bytes);
   if (dump.ok()) return dump;
   return absl::Status(dump.status().code(),
-                      absl::StrCat(file, ": ", dump.status().message()));
+                      absl::StrCat(file.path, ": ", dump.status().message()));
 }
 
 // What can run the frames again: Cycles, where all are dumps of these rules.
@@ -44,19 +39,14 @@ lockstep::FreshGame GameOf(const std::vector<lockstep::DesyncDump>& dumps) {
 
 }  // namespace
 
-bool IsDump(const std::string& file) {
-  const absl::StatusOr<std::vector<std::byte>> bytes =
-      host::ReadReplayBytes(file);
-  if (!bytes.ok() || bytes->size() < kMagic.size()) return false;
-  return std::equal(
-      kMagic.begin(), kMagic.end(), bytes->begin(),
-      [](char c, std::byte b) { return static_cast<std::byte>(c) == b; });
+bool IsDump(const File& file) {
+  return AsText(file.bytes).substr(0, kMagic.size()) == kMagic;
 }
 
-Outcome DiffDumps(const std::vector<std::string>& files) {
+Outcome DiffDumps(const std::vector<File>& files) {
   std::vector<lockstep::DesyncDump> dumps;
-  for (const std::string& file : files) {
-    absl::StatusOr<lockstep::DesyncDump> dump = LoadDump(file);
+  for (const File& file : files) {
+    absl::StatusOr<lockstep::DesyncDump> dump = ParseDump(file);
     if (!dump.ok()) return {kRefused, "", ErrorLine(StatusText(dump.status()))};
     dumps.push_back(*std::move(dump));
   }

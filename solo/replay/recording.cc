@@ -35,16 +35,21 @@ std::int64_t Ms(Duration time) { return time / kMillisecond; }
 absl::StatusOr<Recording> Load(const std::string& path, bool partial) {
   absl::StatusOr<std::vector<std::byte>> bytes = host::ReadReplayBytes(path);
   if (!bytes.ok()) return bytes.status();
-  absl::StatusOr<ReplayLogReader> log = ReplayLogReader::Open(*bytes);
+  return Parse(path, *std::move(bytes), partial);
+}
+
+absl::StatusOr<Recording> Parse(const std::string& path,
+                                std::vector<std::byte> bytes, bool partial) {
+  absl::StatusOr<ReplayLogReader> log = ReplayLogReader::Open(bytes);
   if (!log.ok() && (partial || absl::IsDataLoss(log.status()))) {
-    log = ReplayLogReader::Open(*bytes, true);
+    log = ReplayLogReader::Open(bytes, true);
   }
   if (!log.ok()) {
     return absl::Status(log.status().code(),
                         absl::StrCat(path, ": ", log.status().message()));
   }
   return Recording{
-      .path = path, .bytes = *std::move(bytes), .log = *std::move(log)};
+      .path = path, .bytes = std::move(bytes), .log = *std::move(log)};
 }
 
 std::string WarningOf(const Recording& recording) {

@@ -26,6 +26,9 @@ struct Recording {
 // so; with `partial` one that is damaged too. Errors begin with the file and
 // name the byte.
 absl::StatusOr<Recording> Load(const std::string& path, bool partial);
+// The same of bytes that were read from there.
+absl::StatusOr<Recording> Parse(const std::string& path,
+                                std::vector<std::byte> bytes, bool partial);
 
 // "parlor-replay: FILE: ...", a line for what is wrong with it, or "".
 std::string WarningOf(const Recording& recording);

@@ -2,10 +2,13 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <chrono>
+#include <fstream>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "cycles/game.h"
@@ -416,6 +419,32 @@ TEST_F(ReplayProgram, DiffRefusesDumpsThatAreNone) {
   const std::string damaged = File("damaged", bytes);
   ExpectRefused({"diff", a, damaged}, damaged + ": ");
   ExpectRefused({"diff", a, a}, "seat 0");
+}
+
+// A pipe gives its bytes once.
+TEST_F(ReplayProgram, EveryCommandReadsAPipe) {
+  const std::vector<std::byte> bytes = Record({.frames = 60});
+  const std::string pipe = folder_.At("pipe");
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  const auto of_pipe = [&](std::vector<std::string> arguments,
+                           std::span<const std::byte> content) {
+    std::thread writer([&] {
+      // A second reading would wait for a second writer.
+      std::ofstream(pipe, std::ios::binary)
+          .write(reinterpret_cast<const char*>(content.data()),
+                 static_cast<std::streamsize>(content.size()));
+    });
+    arguments.push_back(pipe);
+    Do(0, arguments);
+    writer.join();
+  };
+  of_pipe({"info"}, bytes);
+  of_pipe({"verify"}, bytes);
+  of_pipe({"seek", "--frame", "30"}, bytes);
+  of_pipe({"diff", File("a", bytes)}, bytes);
+  cycles::ReplayedGame game;
+  cycles::ReplayedGame another;
+  of_pipe({"diff", File("b", Dump(0, game))}, Dump(1, another));
 }
 
 // A state is described whole, in the order in which it lies in memory.
