@@ -15,6 +15,8 @@ namespace {
 // Dumps that agree about something, by index.
 using Group = std::vector<const DesyncDump*>;
 
+constexpr std::uint64_t kNoFrame = UINT64_MAX;
+
 std::uint64_t EndOf(const DesyncDump& dump) {
   return dump.frames.empty()
              ? 0
@@ -70,6 +72,7 @@ class Finder {
  private:
   absl::Status Check() const;
   void FindSchema();
+  std::uint64_t NextKept(std::uint64_t at) const;
   void FindFrame();
   Group Having(std::uint32_t frame) const;
   bool StatesDiffer(std::uint32_t frame);
@@ -89,6 +92,7 @@ class Finder {
   const FreshGame& fresh_;
   Group members_;  // whose further frames are common
   bool same_schema_ = true;
+  bool compared_ = false;      // there is a frame that two have
   std::vector<Group> groups_;  // of the first difference: report_.sides
   std::optional<Rerun> rerun_;
   const DesyncDump* rerun_with_ = nullptr;  // whose inputs it takes
@@ -149,15 +153,20 @@ Group Finder::Having(std::uint32_t frame) const {
   return having;
 }
 
-void Finder::FindFrame() {
-  std::uint64_t begin = UINT32_MAX;
-  std::uint64_t end = 0;
+// The first frame from `at` on that anybody has, or kNoFrame: between two dumps
+// there may be a whole match.
+std::uint64_t Finder::NextKept(std::uint64_t at) const {
+  std::uint64_t next = kNoFrame;
   for (const DesyncDump* dump : members_) {
-    begin = std::min<std::uint64_t>(begin, dump->frames[0].frame);
-    end = std::max(end, EndOf(*dump));
+    if (EndOf(*dump) <= at) continue;
+    next = std::min(next, std::max<std::uint64_t>(at, dump->frames[0].frame));
   }
-  for (; begin < end; ++begin) {
-    const auto frame = static_cast<std::uint32_t>(begin);
+  return next;
+}
+
+void Finder::FindFrame() {
+  for (std::uint64_t at = NextKept(0); at != kNoFrame; at = NextKept(at + 1)) {
+    const auto frame = static_cast<std::uint32_t>(at);
     if (StatesDiffer(frame)) return;
     LeaveOutPlayedByBots(frame);
     if (InputsDiffer(frame)) return;
@@ -167,6 +176,7 @@ void Finder::FindFrame() {
 bool Finder::StatesDiffer(std::uint32_t frame) {
   const Group having = Having(frame);
   if (having.size() < 2) return false;
+  compared_ = true;
   const auto groups =
       Split(having, [&](const DesyncDump& a, const DesyncDump& b) {
         return SameFrame(*FrameOf(a, frame), *FrameOf(b, frame), same_schema_);
@@ -397,6 +407,7 @@ absl::StatusOr<DesyncReport> Finder::Find() {
   }
   FindSchema();
   FindFrame();
+  if (!compared_) return InvalidArgument("no frame is in two of the dumps");
   if (report_.kind == DesyncKind::kNone) return std::move(report_);
   if (report_.kind == DesyncKind::kInputs) {
     ShowInputs();
