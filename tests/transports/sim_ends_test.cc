@@ -344,6 +344,7 @@ TEST(SimMachineTest, OneThatStandsStillHearsItAllAfterwards) {
     }
     const TimePoint until = sim.now() + 3 * kSecond;
     sim.client.StallUntil(until);
+    sim.client.StallUntil(sim.now() + kSecond);  // within the same
     sim.a.Send("goes on");
     std::vector<std::string> sent;
     for (int i = 0; i < 40; ++i) {

@@ -91,7 +91,7 @@ std::size_t EndpointState::Run() {
 }
 
 void EndpointState::Stall(TimePoint until) {
-  stalled_until_ = until;
+  stalled_until_ = std::max(stalled_until_, until);
   Arm();
 }
 

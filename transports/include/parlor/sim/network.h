@@ -205,8 +205,8 @@ class Network {
   std::uint64_t digest() const { return digest_; }
   // For whoever adds to what a run was.
   void Note(std::uint64_t word) {
-    // One round of SplitMix64 (random_test.cc has no need of it: a digest has
-    // no vectors but its own, pinned in sim_network_test.cc).
+    // One round of SplitMix64. What comes of it is pinned by
+    // sim_digest_test.cc.
     std::uint64_t z = (digest_ ^ word) + 0x9e3779b97f4a7c15u;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
@@ -327,8 +327,8 @@ class Endpoint {
   // When there is something to poll for; kNever with nothing on its way.
   TimePoint next_event() const;
 
-  // The machine stands still: no event runs before `until`, and what arrives
-  // waits. What it has sent goes on.
+  // The machine stands still: no event runs before `until`, or before what an
+  // earlier call said, and what arrives waits. What it has sent goes on.
   void StallUntil(TimePoint until);
 
   // Opens a connection to `to` by `link`, this its first end. As
