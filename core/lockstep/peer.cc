@@ -6,6 +6,7 @@
 #include "lockstep/hash_ring.h"
 #include "lockstep/input_window.h"
 #include "parlor/check.h"
+#include "parlor/check_text.h"
 #include "parlor/limits.h"
 #include "parlor/status.h"
 
@@ -129,7 +130,7 @@ Peer::Peer(Connector& connector, Game& game, const PeerOptions& options)
       game_(game),
       options_(options),
       jitter_(options.jitter_seed) {
-  PARLOR_CHECK(ValidateOptions(options).ok());
+  PARLOR_CHECK_OK(ValidateOptions(options));
 }
 
 Peer::~Peer() = default;

@@ -6,9 +6,11 @@
 #include <utility>
 
 #include "parlor/check.h"
+#include "parlor/check_text.h"
 #include "parlor/connection.h"
 #include "parlor/connector.h"
 #include "parlor/executor.h"
+#include "parlor/limits.h"
 #include "parlor/lockstep/peer.h"
 #include "parlor/random.h"
 #include "parlor/sim/network.h"
@@ -19,6 +21,7 @@
 #include "sim/local_clock.h"
 #include "sim/machine.h"
 #include "sim/recorder.h"
+#include "sim/time_ahead.h"
 #include "sim/watched_game.h"
 
 namespace parlor::sim {
@@ -32,8 +35,20 @@ lockstep::PeerOptions WithJitter(lockstep::PeerOptions options,
   return options;
 }
 
+constexpr Limit kRateHz{"rate_hz", 60, 1, 1'000};
+constexpr Limit kClockPpm{"clock_ppm", 0, -LocalClock::kPpmMax,
+                          LocalClock::kPpmMax};
+
+// Peers and endpoints see to their own.
+const ClientOptions& Valid(const ClientOptions& options,
+                           const std::string& client) {
+  PARLOR_CHECK_OK(CheckLimit(kRateHz, client + ".rate_hz", options.rate_hz));
+  PARLOR_CHECK_OK(
+      CheckLimit(kClockPpm, client + ".clock_ppm", options.clock_ppm));
+  return options;
+}
+
 Duration DrawPhase(int rate_hz, Random& random) {
-  PARLOR_CHECK(rate_hz > 0 && rate_hz <= 1'000);
   return Duration(
       random.Below(static_cast<std::uint32_t>(kSecond.count() / rate_hz)));
 }
@@ -98,7 +113,7 @@ Client::Impl::Impl(Network& to, Recorder& records, lockstep::Game& game,
                    std::string called)
     : network(to),
       recorder(records),
-      options(opts),
+      options(Valid(opts, called)),
       name(std::move(called)),
       link(network, conditions, name),
       machine(network, Endpoint::Turn::kPolled, options.stream, name),
@@ -131,10 +146,28 @@ void Client::Impl::RunTurn() {
   const TimePoint now = network.now();
   machine.Poll();
   if (peer->next_alarm() <= now) peer->OnAlarm(now);
-  if (on_step) on_step();
+  CallOnStep();
   if (crashed) return;
   for (int due = steps.Take(clock.At(now)); due > 0; --due) peer->Step(now);
   ScheduleTurn();
+}
+
+// It may set another one, and lives until it returns.
+void Client::Impl::CallOnStep() {
+  if (!on_step) return;
+  const std::uint64_t before = steps_set;
+  std::function<void()> called = std::move(on_step);
+  called();
+  if (steps_set == before) on_step = std::move(called);
+}
+
+void Client::Impl::SetOnStep(std::function<void()> next) {
+  on_step = std::move(next);
+  ++steps_set;
+}
+
+void Client::Impl::Require(bool holds, const char* what) const {
+  PARLOR_CHECK_TEXT(holds, name + ": " + what);
 }
 
 bool Client::Impl::plays() const {
@@ -153,7 +186,12 @@ Client::Client(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Client::~Client() = default;
 
 Client& Client::Join(Host& host, const Hello& hello) {
-  PARLOR_CHECK(!impl_->crashed && impl_->host == nullptr);
+  impl_->Require(impl_->host == nullptr, "Join: it has joined before");
+  impl_->Require(!impl_->crashed, "Join: it has crashed");
+  impl_->Require(impl_->peer->state() == lockstep::PeerState::kIdle,
+                 "Join: it has left");
+  impl_->Require(&host.impl_->network() == &impl_->network,
+                 "Join: the host is of another world");
   impl_->host = &host;
   impl_->room = hello.room;
   impl_->recorder.SetEnds(impl_->link, impl_->name, host.impl_->name());
@@ -175,6 +213,7 @@ void Client::Heal() { impl_->link.Heal(); }
 void Client::Reset() { impl_->link.Reset(); }
 
 void Client::Stall(Duration time) {
+  CheckTimeAhead(time, impl_->name + ": Stall");
   impl_->recorder.Mark(impl_->name, "stands still");
   impl_->machine.StallUntil(impl_->network.now() + time);
 }
@@ -189,17 +228,17 @@ void Client::Crash() {
 
 bool Client::crashed() const { return impl_->crashed; }
 lockstep::Peer& Client::peer() {
-  PARLOR_CHECK(!crashed());
+  impl_->Require(!crashed(), "peer: it has crashed");
   return *impl_->peer;
 }
 const lockstep::Peer& Client::peer() const {
-  PARLOR_CHECK(!crashed());
+  impl_->Require(!crashed(), "peer: it has crashed");
   return *impl_->peer;
 }
 Link& Client::link() { return impl_->link; }
 
 void Client::SetOnStep(std::function<void()> on_step) {
-  impl_->on_step = std::move(on_step);
+  impl_->SetOnStep(std::move(on_step));
 }
 
 }  // namespace parlor::sim

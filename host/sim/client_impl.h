@@ -39,6 +39,11 @@ struct Client::Impl final : Connector {
   // any more. Not inside one of its callbacks.
   void EndProcess();
 
+  void SetOnStep(std::function<void()> next);
+
+  // What a test asks of it can be done; else the program stops with `what`.
+  void Require(bool holds, const char* what) const;
+
   // Has joined, and neither ended nor crashed.
   bool plays() const;
   // "client 1: reconnecting, try 2 of 6, its link is cut": what it does and
@@ -57,6 +62,7 @@ struct Client::Impl final : Connector {
   };
 
   void RunTurn();
+  void CallOnStep();
   void ScheduleTurn() { turn.RunAt(clock.When(steps.next())); }
 
   Network& network;
@@ -72,6 +78,7 @@ struct Client::Impl final : Connector {
   std::uint32_t room = 0;
   bool crashed = false;
   std::function<void()> on_step;
+  std::uint64_t steps_set = 0;  // how often it was
   LocalClock clock;
   FixedStep steps;  // in its clock's time
   Turn turn{*this};

@@ -5,21 +5,22 @@
 #include <string>
 #include <utility>
 
-#include "absl/status/status.h"
-#include "parlor/check.h"
+#include "parlor/check_text.h"
 #include "parlor/close_reason.h"
 #include "parlor/host/server.h"
+#include "parlor/limits.h"
 #include "parlor/lockstep/room.h"
 #include "parlor/sim/network.h"
 #include "parlor/sim/world.h"
-#include "parlor/status.h"
 #include "sim/host_process.h"
 
 namespace parlor::sim {
 namespace {
 
 host::ServerOptions ToServerOptions(const HostOptions& options) {
-  PARLOR_CHECK(options.shards >= 1);
+  // A server may have none: the front's loop has the rooms too then.
+  constexpr Limit kShards{"shards", 1, 1, host::kShardsMax};
+  PARLOR_CHECK_OK(CheckLimit(kShards, "server.shards", options.shards));
   host::ServerOptions server;
   server.shards = options.shards;
   server.shard = options.shard;
@@ -27,10 +28,7 @@ host::ServerOptions ToServerOptions(const HostOptions& options) {
   server.stream = options.stream;
   server.drain_ms = options.drain_ms;
   server.access_store = options.access_store;
-  const absl::Status status = host::ValidateOptions(server);
-  if (!status.ok()) {
-    CheckFailed(__FILE__, __LINE__, std::string(StatusText(status)).c_str());
-  }
+  PARLOR_CHECK_OK(host::ValidateOptions(server));
   return server;
 }
 
@@ -51,17 +49,17 @@ HostMachine::HostMachine(Network& network, const HostOptions& options,
 HostMachine::~HostMachine() { ShutPorts(); }
 
 void HostMachine::Drain() {
-  PARLOR_CHECK(process_ != nullptr);
+  RequireProcess("Drain");
   process_->Drain();
 }
 
 void HostMachine::Stop(CloseReason reason) {
-  PARLOR_CHECK(process_ != nullptr);
+  RequireProcess("Stop");
   process_->Stop(reason);
 }
 
 void HostMachine::CrashNow(Host::Crash how) {
-  PARLOR_CHECK(process_ != nullptr);
+  RequireProcess("CrashNow");
   if (how == Host::Crash::kMachine) {
     endpoint_.Unplug();
     web_port_.Unplug();
@@ -73,7 +71,7 @@ void HostMachine::CrashNow(Host::Crash how) {
 }
 
 void HostMachine::Start() {
-  PARLOR_CHECK(!running());
+  PARLOR_CHECK_TEXT(!running(), name() + ": Start: a process runs");
   process_ = nullptr;  // before the next one listens
   process_ = std::make_unique<HostProcess>(*this, random_.Next64());
 }
@@ -96,6 +94,11 @@ std::string HostMachine::AddressOf(const Link& link) {
     text += '.' + std::to_string((number >> shift) & 0xff);
   }
   return text;
+}
+
+void HostMachine::RequireProcess(const char* verb) const {
+  PARLOR_CHECK_TEXT(process_ != nullptr,
+                    name() + ": " + verb + ": it has crashed");
 }
 
 void HostMachine::ShutPorts() {

@@ -65,6 +65,9 @@ class HostMachine {
   void ShutPorts();
 
  private:
+  // There is one, or the program stops and says what was asked of it.
+  void RequireProcess(const char* verb) const;
+
   Network& network_;
   const host::ServerOptions options_;
   const bool keeps_matches_;

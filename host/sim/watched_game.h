@@ -37,6 +37,7 @@ class WatchedGame final : public lockstep::Game {
   std::uint32_t Hash() override { return hashes_.back(); }
   lockstep::DescribedState* described() override { return game_.described(); }
 
+  const lockstep::Game& game() const { return game_; }
   // Absent before the match.
   const std::optional<lockstep::Match>& match() const { return match_; }
   // Of the state before each frame, and of the present one: one more than

@@ -10,16 +10,17 @@
 
 #include "absl/status/status.h"
 #include "parlor/check.h"
+#include "parlor/check_text.h"
 #include "parlor/connection.h"
 #include "parlor/connector.h"
 #include "parlor/executor.h"
 #include "parlor/lockstep/peer.h"
 #include "parlor/sim/network.h"
-#include "parlor/status.h"
 #include "parlor/time.h"
 #include "sim/client_impl.h"
 #include "sim/host_impl.h"
 #include "sim/sync_check.h"
+#include "sim/time_ahead.h"
 #include "sim/world_impl.h"
 
 namespace parlor::sim {
@@ -44,6 +45,7 @@ Client& World::AddClient(lockstep::Game& game, const ClientOptions& options) {
 Client& World::AddClient(lockstep::Game& game, const Conditions& network,
                          const ClientOptions& options) {
   const std::string name = "client " + std::to_string(impl_->clients.size());
+  impl_->RequireUnused(game, name);
   impl_->recorder.AddMachine(name);
   impl_->clients.push_back(
       std::unique_ptr<Client>(new Client(std::make_unique<Client::Impl>(
@@ -64,8 +66,10 @@ Host& World::host(std::size_t index) {
 std::unique_ptr<Connection> World::Connect(Host& host, const Hello& hello,
                                            Via via,
                                            ConnectionHandler* handler) {
-  Link& link = impl_->LinkOfStrangers(host);
   Host::Impl& to = *host.impl_;
+  PARLOR_CHECK_TEXT(&to.network() == &impl_->network,
+                    "Connect: " + to.name() + " is of another world");
+  Link& link = impl_->LinkOfStrangers(host);
   return impl_->strangers->Connect(
       link, {to.endpoint(), to.web_port(), to.tcp_port()}, via, hello, handler);
 }
@@ -73,11 +77,14 @@ std::unique_ptr<Connection> World::Connect(Host& host, const Hello& hello,
 TimePoint World::now() const { return impl_->executor.now(); }
 
 void World::RunFor(Duration time) {
+  CheckTimeAhead(time, "RunFor");
   impl_->RunUntil([] { return false; }, now() + time);
 }
 
 absl::Status World::RunUntil(const std::function<bool()>& done,
                              Duration at_most) {
+  PARLOR_CHECK_TEXT(done != nullptr, "RunUntil: there is no function");
+  CheckTimeAhead(at_most, "RunUntil");
   if (impl_->RunUntil(done, now() + at_most)) return absl::OkStatus();
   return impl_->NotYet(at_most);
 }
@@ -85,24 +92,18 @@ absl::Status World::RunUntil(const std::function<bool()>& done,
 absl::Status World::RunUntilFrame(std::uint32_t frame, Duration at_most) {
   const absl::Status status =
       RunUntil([this, frame] { return impl_->AllAt(frame); }, at_most);
-  if (!status.ok() || impl_->AnyPlays()) return status;
-  return MakeStatus(absl::StatusCode::kFailedPrecondition,
-                    "nobody plays:\n" + impl_->Describe());
+  return impl_->UnlessNobodyPlays(status);
 }
 
 absl::Status World::RunUntilHealed(Duration at_most) {
   std::vector<std::uint32_t> frames;
-  bool any = false;
   for (const auto& client : impl_->clients) {
     client->Heal();
     frames.push_back(client->crashed() ? 0 : client->peer().frame());
-    any = any || client->impl_->plays();
   }
   const absl::Status status = RunUntil(
       [this, &frames] { return impl_->AllConnected(frames); }, at_most);
-  if (!status.ok() || !any || impl_->AnyPlays()) return status;
-  return MakeStatus(absl::StatusCode::kFailedPrecondition,
-                    "nobody plays any more:\n" + impl_->Describe());
+  return impl_->UnlessNobodyPlays(status);
 }
 
 absl::Status World::CheckInSync() const {

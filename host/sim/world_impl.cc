@@ -12,6 +12,7 @@
 
 #include "absl/status/status.h"
 #include "parlor/check.h"
+#include "parlor/check_text.h"
 #include "parlor/lockstep/peer.h"
 #include "parlor/sim/network.h"
 #include "parlor/sim/world.h"
@@ -54,6 +55,14 @@ World::Impl::~Impl() {
 }
 
 bool World::Impl::RunUntil(const std::function<bool()>& done, TimePoint limit) {
+  PARLOR_CHECK_TEXT(!std::exchange(running, true),
+                    "a world is run by an event or a condition of its own");
+  const bool is_done = Run(done, limit);
+  running = false;
+  return is_done;
+}
+
+bool World::Impl::Run(const std::function<bool()>& done, TimePoint limit) {
   std::size_t at_once = 0;
   while (!done()) {
     const TimePoint before = executor.now();
@@ -92,6 +101,22 @@ std::string World::Impl::Describe() const {
   return text;
 }
 
+void World::Impl::RequireUnused(const lockstep::Game& game,
+                                const std::string& name) const {
+  for (const auto& other : clients) {
+    const Client::Impl& c = *other->impl_;
+    PARLOR_CHECK_TEXT(c.crashed || &c.watched.game() != &game ||
+                          c.peer->state() == PeerState::kEnded,
+                      name + ": its game is that of " + c.name + " too");
+  }
+}
+
+absl::Status World::Impl::UnlessNobodyPlays(const absl::Status& status) const {
+  if (!status.ok() || AnyPlays()) return status;
+  return MakeStatus(absl::StatusCode::kFailedPrecondition,
+                    "nobody plays:\n" + Describe());
+}
+
 bool World::Impl::AnyPlays() const {
   for (std::size_t i = 0; i < clients.size(); ++i) {
     if (client(i).plays()) return true;
@@ -113,7 +138,9 @@ bool World::Impl::AllConnected(const std::vector<std::uint32_t>& before) const {
     if (peer.state() != PeerState::kPlaying || peer.away() != 0) return false;
     // Who waits for one that has left waits for a word of its game's own.
     const bool left = (peer.waiting_for() & peer.lost()) != 0;
-    if (!left && peer.frame() <= before[i]) return false;
+    if (!left && peer.frame() <= (i < before.size() ? before[i] : 0)) {
+      return false;
+    }
   }
   return true;
 }
@@ -125,16 +152,20 @@ std::vector<std::vector<SyncMember>> World::Impl::Matches() const {
   for (std::size_t i = 0; i < clients.size(); ++i) {
     const Client::Impl& c = client(i);
     if (!c.watched.match()) continue;
-    const auto host = static_cast<std::size_t>(
-        std::find_if(hosts.begin(), hosts.end(),
-                     [&c](const auto& h) { return h.get() == c.host; }) -
-        hosts.begin());
-    matches[{host, c.room, c.watched.match()->seed}].push_back(
+    matches[{IndexOf(*c.host), c.room, c.watched.match()->seed}].push_back(
         {&c.watched, c.name});
   }
   std::vector<std::vector<SyncMember>> all;
   for (auto& [key, members] : matches) all.push_back(std::move(members));
   return all;
+}
+
+std::size_t World::Impl::IndexOf(const Host& host) const {
+  const auto found =
+      std::find_if(hosts.begin(), hosts.end(),
+                   [&host](const auto& other) { return other.get() == &host; });
+  PARLOR_CHECK(found != hosts.end());
+  return static_cast<std::size_t>(found - hosts.begin());
 }
 
 Link& World::Impl::LinkOfStrangers(Host& host) {
@@ -143,11 +174,7 @@ Link& World::Impl::LinkOfStrangers(Host& host) {
                                           StreamOptions{}, "strangers");
     recorder.AddMachine("strangers");
   }
-  const auto index = static_cast<std::size_t>(
-      std::find_if(hosts.begin(), hosts.end(),
-                   [&host](const auto& h) { return h.get() == &host; }) -
-      hosts.begin());
-  PARLOR_CHECK(index < hosts.size());
+  const std::size_t index = IndexOf(host);
   std::unique_ptr<Link>& link = stranger_links[index];
   if (link == nullptr) {
     link = std::make_unique<Link>(network, options.network, "strangers");

@@ -12,6 +12,7 @@
 
 #include "absl/status/status.h"
 #include "parlor/executor.h"
+#include "parlor/lockstep/peer.h"
 #include "parlor/sim/network.h"
 #include "parlor/sim/world.h"
 #include "parlor/time.h"
@@ -26,8 +27,11 @@ struct World::Impl {
   // In the order that connections, links and endpoints ask for.
   ~Impl();
 
-  // The events of up to `limit`, until `done`; false: it is not.
+  // The events of up to `limit`, until `done`; false: it is not. Not in one of
+  // them, nor in `done`.
   bool RunUntil(const std::function<bool()>& done, TimePoint limit);
+  // The same, wherever it is called.
+  bool Run(const std::function<bool()>& done, TimePoint limit);
   absl::Status NotYet(Duration waited) const;
   // What each client and host does, one a line.
   std::string Describe() const;
@@ -35,19 +39,28 @@ struct World::Impl {
   Client::Impl& client(std::size_t index) const {
     return *clients[index]->impl_;
   }
+  // No client that may yet play has `game`; else the program stops.
+  void RequireUnused(const lockstep::Game& game, const std::string& name) const;
   bool AnyPlays() const;
+  // `status`, or, where that is OK with nobody left who plays, who does what.
+  absl::Status UnlessNobodyPlays(const absl::Status& status) const;
   bool AllAt(std::uint32_t frame) const;
   // All who play are connected, and nobody waits for one who is not. `before`
-  // are the clients' frames at some earlier time, beyond which all have got.
+  // are the clients' frames at some earlier time, beyond which all have got;
+  // clients that were added since had none.
   bool AllConnected(const std::vector<std::uint32_t>& before) const;
 
   // Those that were in one match, match by match.
   std::vector<std::vector<SyncMember>> Matches() const;
 
+  // `host` is one of the world's.
+  std::size_t IndexOf(const Host& host) const;
+
   // The way of all strangers to `host`, from the one machine they have.
   Link& LinkOfStrangers(Host& host);
 
   const WorldOptions options;
+  bool running = false;  // RunUntil is
   Executor executor;
   Network network;
   std::vector<std::unique_ptr<Host>> hosts;

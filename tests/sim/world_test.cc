@@ -10,6 +10,7 @@
 #include <ostream>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -215,6 +216,7 @@ TEST_P(WorldViaTest, AMachineThatStandsStillHoldsUpTheOthers) {
   EXPECT_NEAR(turns, 60, 1);
   const std::uint32_t frame = party_.peer(1).frame();
   party_.client(1).Stall(5 * kSecond);
+  party_.client(1).Stall(kSecond);  // within the same
   party_.world.RunFor(4'900 * kMillisecond);
   EXPECT_NEAR(turns, 60, 1);
   EXPECT_EQ(party_.peer(1).frame(), frame);
@@ -249,6 +251,27 @@ TEST(WorldTest, AClientMayCrashInItsOwnStep) {
   party.world.RunFor(30 * kSecond);
   EXPECT_EQ(turns, 1);
   party.ExpectPlaysOn(100);
+}
+
+TEST(WorldTest, ATurnMaySetWhatTheNextOneCalls) {
+  Party party;
+  Client& client = party.Add(1);
+  auto captured = std::make_shared<int>(0);
+  const std::weak_ptr<int> kept = captured;
+  client.SetOnStep([&client, &kept, turns = std::move(captured)] {
+    if (++*turns < 3) return;
+    client.SetOnStep(nullptr);
+    EXPECT_FALSE(kept.expired()) << "in its own call";
+  });
+  party.world.RunFor(kSecond);
+  EXPECT_TRUE(kept.expired());
+  int turns = 0;
+  client.SetOnStep([&client, &turns] {
+    client.SetOnStep([&turns] { turns += 100; });
+    ++turns;
+  });
+  party.world.RunFor(kSecond);
+  EXPECT_NEAR(turns, 5'901, 100);
 }
 
 TEST(WorldTest, AClockThatIsOffRunsItsLoopFaster) {
@@ -488,6 +511,44 @@ TEST(RunUntilTest, IsNotContentWithNobody) {
   const absl::Status status = party.world.RunUntilFrame(1'000);
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(StatusText(status)), HasSubstr("the host left"));
+}
+
+TEST(RunUntilTest, IsNotHealedWithNobody) {
+  Party party;
+  party.Invite();
+  const absl::Status before = party.world.RunUntilHealed();
+  EXPECT_EQ(before.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(StatusText(before)), HasSubstr("has not joined"));
+  party.Add(1);
+  ASSERT_TRUE(party.world.RunUntilHealed().ok());
+  party.host.Stop(CloseReason::kHostLeft);
+  party.world.RunFor(kSecond);
+  EXPECT_EQ(party.world.RunUntilHealed().code(),
+            absl::StatusCode::kFailedPrecondition);
+}
+
+// Whoever is added meanwhile has run a frame too.
+TEST(RunUntilTest, IsHealedWithAllWhoCame) {
+  Party party;
+  ASSERT_NO_FATAL_FAILURE(party.Seat(2));
+  party.client(0).Cut();
+  party.world.RunFor(kSecond);
+  party.client(1).SetOnStep([&] {
+    if (party.world.clients() < 20) {
+      party.Invite().Join(
+          party.host, {.room = static_cast<std::uint32_t>(party.games.size()),
+                       .players = 1});
+    }
+  });
+  const absl::Status status = party.world.RunUntilHealed();
+  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_GT(party.world.clients(), 2u);
+  for (std::size_t i = 0; i < party.world.clients(); ++i) {
+    const lockstep::Peer& peer = party.world.client(i).peer();
+    if (peer.match()) {
+      EXPECT_GT(peer.frame(), 0u) << i;
+    }
+  }
 }
 
 TEST(RunUntilTest, RunForEndsAtItsTime) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "parlor/check.h"
+#include "parlor/check_text.h"
 #include "parlor/connection.h"
 #include "parlor/connector.h"
 #include "parlor/time.h"
@@ -17,12 +18,20 @@
 
 namespace parlor::sim {
 
+namespace {
+
+const Conditions& Valid(const Conditions& conditions, const std::string& link) {
+  PARLOR_CHECK_OK(ValidateConditions(conditions, link));
+  return conditions;
+}
+
+}  // namespace
+
 Link::Link(Network& network, const Conditions& conditions, std::string name)
     : network_(network),
       name_(std::move(name)),
-      state_(std::make_unique<LinkState>(network.executor(), conditions)) {
-  PARLOR_CHECK(ValidateConditions(conditions, "conditions").ok());
-}
+      state_(std::make_unique<LinkState>(network.executor(),
+                                         Valid(conditions, name_))) {}
 
 Link::~Link() {
   state_->Reset();  // what is left is nobody's
@@ -36,8 +45,7 @@ bool Link::is_cut(Direction direction) const {
 }
 
 void Link::SetConditions(const Conditions& conditions) {
-  PARLOR_CHECK(ValidateConditions(conditions, "conditions").ok());
-  state_->Set(conditions);
+  state_->Set(Valid(conditions, name_));
   Note(NetworkEvent::What::kConditions, Direction::kUp);
 }
 
@@ -85,7 +93,7 @@ Endpoint::Endpoint(Network& network, Turn turn, const StreamOptions& options,
                    std::string name)
     : name_(std::move(name)),
       state_(std::make_unique<EndpointState>(network, turn, options)) {
-  PARLOR_CHECK(ValidateOptions(options, "options").ok());
+  PARLOR_CHECK_OK(ValidateOptions(options, name_ + ".stream"));
 }
 
 Endpoint::~Endpoint() { state_->End(); }

@@ -17,6 +17,10 @@
 // parlor/sim/testing.h has what a GoogleTest wants around it: the seed from the
 // environment, and the command that runs a failure again.
 //
+// What cannot be asked for (options that are not valid, a second Join, a verb
+// of a process that has crashed, a run within a run) stops the program, with a
+// line that says what it was.
+//
 // One thread. Games outlive the world.
 #ifndef PARLOR_SIM_WORLD_H_
 #define PARLOR_SIM_WORLD_H_
@@ -51,7 +55,7 @@ class World;
 
 struct WorldOptions {
   std::uint64_t seed = 1;
-  // Of clients that have none of their own.
+  // Of clients that have none of their own, and of Connect's.
   Conditions network = kLan;
   // Events of one instant run in an order drawn from the seed.
   Executor::Ties ties = Executor::Ties::kShuffled;
@@ -103,7 +107,8 @@ class Host {
                // lost
     kMachine,  // power loss: nobody is told; who sends, once it is back, is
   };
-  // Ends the process, which has not crashed yet. What is kept stays.
+  // Ends the process, which has not crashed yet. What is kept stays. Not in a
+  // call of its access store's or of its records'.
   void CrashNow(Crash how = Crash::kProcess);
   // Starts a process where none runs, or the next one where one has stopped.
   // It takes back what the one before it kept.
@@ -153,7 +158,8 @@ class Client {
   void Heal();
   // Its connections are lost, at once and at both ends.
   void Reset();
-  // Its machine stands still for so long: no step, no event.
+  // Its machine stands still for so long: no step, no event. What an earlier
+  // call said is not cut short.
   void Stall(Duration time);
   // Its process is gone, and its system says so to the host; for good. Its game
   // is not called any more.
@@ -164,7 +170,8 @@ class Client {
   lockstep::Peer& peer();
   const lockstep::Peer& peer() const;
   Link& link();
-  // Called in each turn of its loop, before the step.
+  // Called in each turn of its loop, before the step; null: nobody is. A call
+  // may set another.
   void SetOnStep(std::function<void()> on_step);
 
  private:
@@ -174,6 +181,10 @@ class Client {
   std::unique_ptr<Impl> impl_;
 };
 
+// The longest that a world is run, or a machine stands still, by one call:
+// beyond what a test waits for, and far from where times overflow.
+inline constexpr Duration kAheadMax = 366 * 24 * 3'600 * kSecond;
+
 class World {
  public:
   explicit World(const WorldOptions& options = {});
@@ -181,7 +192,8 @@ class World {
   World(const World&) = delete;
   World& operator=(const World&) = delete;
 
-  // References are good for as long as the world is.
+  // References are good for as long as the world is. A game is one client's,
+  // until that one has ended or crashed.
   Host& AddHost(const HostOptions& options = {});
   Client& AddClient(lockstep::Game& game, const ClientOptions& options = {});
   Client& AddClient(lockstep::Game& game, const Conditions& network,
@@ -191,14 +203,17 @@ class World {
   Host& host(std::size_t index = 0);
 
   // A connection of the test's own, for whoever is no honest peer. Its events
-  // come as they arrive; the host takes it for any other client.
+  // come as they arrive; the host takes it for any other client. It dies before
+  // the world.
   std::unique_ptr<Connection> Connect(Host& host, const Hello& hello, Via via,
                                       ConnectionHandler* handler);
 
   TimePoint now() const;
+  // The runs are not for events and conditions of their own: nothing that a
+  // world calls may run it.
   void RunFor(Duration time);
-  // Runs until `done`, which is asked after every event, or DeadlineExceeded
-  // with what each client waits for.
+  // Runs until `done`, which is asked before the first event and after each, or
+  // DeadlineExceeded with what each client waits for.
   absl::Status RunUntil(const std::function<bool()>& done,
                         Duration at_most = 60 * kSecond);
   // Until every client that has joined, and neither ended nor crashed, is at
@@ -206,8 +221,8 @@ class World {
   absl::Status RunUntilFrame(std::uint32_t frame,
                              Duration at_most = 600 * kSecond);
   // Every link is healed, and everyone in a match is connected again, waits for
-  // nobody who is away, and has run a frame. FailedPrecondition: nobody is
-  // left.
+  // nobody who is away, and has run a frame. FailedPrecondition: nobody is left
+  // who plays, and why.
   absl::Status RunUntilHealed(Duration at_most = 60 * kSecond);
 
   // Whether every frame that two clients ran left both with the same hash, in
