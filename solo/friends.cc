@@ -21,6 +21,7 @@ SessionOptions FriendSessionOf(const Options& options) {
   session.start_by = StartBy::kPlayer;
   session.delay = kNetworkDelay;
   session.record = options.record;
+  session.desync = options.desync;
   session.unix_ms = host::WallClockMilliseconds;
   if (!options.join) return session;
   session.hello.room = options.join->room;

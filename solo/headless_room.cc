@@ -250,6 +250,11 @@ int RoomPlay::Tell(TimePoint over) const {
     std::printf("desync: seat %d at frame %" PRId64 "\n", peer.desync_seat(),
                 peer.desync());
     code = kExitFailed;
+    const auto& written = session_.desync_status();
+    if (written && !written->ok()) return Fail(code, StatusText(*written));
+    if (written) {
+      std::printf("desync file: %s\n", Printable(options_.desync).c_str());
+    }
   }
   return code;
 }

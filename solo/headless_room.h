@@ -17,7 +17,8 @@ namespace parlor::solo {
 //   seat K lost at frame F    its first frame with a bot: the same everywhere
 //   ended: REASON             before frame N
 // and at the end the lines of RunHeadless, `stalls: N`, and where another seat
-// saw another match `desync: seat K at frame F`. Returns the exit code.
+// saw another match `desync: seat K at frame F`, with --desync also where that
+// is written, `desync file: FILE`. Returns the exit code.
 int RunHeadlessRoom(const Options& options);
 
 }  // namespace parlor::solo

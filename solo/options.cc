@@ -30,7 +30,7 @@ struct BadArgument {
 // would take "010" as eight).
 struct Raw {
   std::string players, level, seed, size, frames;
-  std::string record, replay;
+  std::string record, replay, desync;
   std::string listen, join, invite, pass, wait, hold;
   bool headless = false;
   bool partial = false;
@@ -205,6 +205,10 @@ void Declare(CLI::App& app, Raw& raw) {
                  "Write the match to a new file; a restart writes FILE.2 or "
                  "the next number that is free")
       ->type_name("FILE");
+  app.add_option("--desync", raw.desync,
+                 "Where another seat sees another match, write what this one "
+                 "kept to a new file, for parlor-replay diff")
+      ->type_name("FILE");
   app.add_option("--replay", raw.replay,
                  "Play a recorded match and check its hashes; with --headless "
                  "as fast as it can")
@@ -236,7 +240,7 @@ void CheckTogether(const CLI::App& app) {
   const auto given = [&app](const char* flag) { return app.count(flag) > 0; };
   NotWith(app, "--replay",
           {"--players", "--level", "--seed", "--size", "--frames", "--record",
-           "--listen", "--join"},
+           "--desync", "--listen", "--join"},
           "whose file says what is played");
   NotWith(app, "--join",
           {"--listen", "--players", "--level", "--seed", "--size", "--hold",
@@ -339,6 +343,7 @@ Options Checked(const CLI::App& app, const Raw& raw) {
   options.headless = raw.headless;
   options.partial = raw.partial;
   options.record = raw.record;
+  options.desync = raw.desync;
   options.replay = raw.replay;
   if (app.count("--players") > 0) {
     options.game.players = static_cast<int>(NumberIn(
@@ -359,6 +364,7 @@ Options Checked(const CLI::App& app, const Raw& raw) {
   TakeFriends(app, raw, options);
   for (const auto& [flag, file] :
        {std::pair{"--record", std::string_view(raw.record)},
+        std::pair{"--desync", std::string_view(raw.desync)},
         std::pair{"--replay", std::string_view(raw.replay)}}) {
     if (app.count(flag) > 0 && file.empty()) {
       throw BadArgument{absl::StrCat(flag, ": the file has no name")};

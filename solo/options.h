@@ -35,6 +35,7 @@ struct Options {
   std::optional<std::uint32_t> seed;
   std::string program = "parlor-solo";  // as it was started
   std::string record;                   // a file to write, or empty
+  std::string desync;                   // one to write on a desync, or empty
   std::string replay;                   // a file to play, or empty
   bool partial = false;                 // of a torn replay, play what is there
   std::optional<std::uint16_t> listen;  // a port for friends, 0: picked

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "desync_file.h"
 #include "parlor/check.h"
 
 namespace parlor::solo {
@@ -10,6 +11,8 @@ namespace {
 
 constexpr std::string_view kInvite = "invite.";
 constexpr std::string_view kPass = "pass.";
+// Of a match's last states: a minute.
+constexpr std::size_t kKept = std::size_t{1} << 21;
 
 // What the peer says, but where the player can do something about it.
 std::string ErrorText(const lockstep::Peer& peer, std::string_view access) {
@@ -56,9 +59,10 @@ std::uint32_t PressQueue::NextWord() {
 Session::Session(const SessionOptions& options, Link& link)
     : options_(options),
       link_(link),
-      peer_(link.connector(), *this,
+      peer_(link.connector(), Recorded(),
             lockstep::PeerOptions{.delay = options.delay}) {
   taken_over_.fill(-1);
+  if (desync_) desync_->Follow(&peer_);
   if (options_.hello.players == 0) {
     options_.hello.players = options_.game.players;
   }
@@ -66,6 +70,14 @@ Session::Session(const SessionOptions& options, Link& link)
     recorder_.emplace(
         RecordOptions{.path = options_.record, .unix_ms = options_.unix_ms});
   }
+}
+
+// This game, or what stands before it to keep its last states.
+lockstep::Game& Session::Recorded() {
+  lockstep::Game& game = *this;
+  if (options_.desync.empty()) return game;
+  return desync_.emplace(
+      game, lockstep::DesyncOptions{.game = "cycles", .bytes_max = kKept});
 }
 
 Session::~Session() { End(); }
@@ -78,6 +90,7 @@ void Session::Turn(TimePoint now, std::uint32_t frame_limit) {
   Advance(now);
   RunFrames(now, frame_limit);
   CheckEnd();
+  CheckDesync();
 }
 
 void Session::Start() { Ask(0); }
@@ -115,6 +128,11 @@ void Session::CheckEnd() {
   error_ = ErrorText(peer_, options_.hello.access);
 }
 
+void Session::CheckDesync() {
+  if (!desync_ || desync_status_ || !desync_->frozen()) return;
+  desync_status_ = WriteDesyncFile(options_.desync, desync_->Dump());
+}
+
 TimePoint Session::next_turn() const {
   if (ended_ || failed()) return kNever;
   if (peer_.state() == lockstep::PeerState::kIdle) return TimePoint::min();
@@ -142,6 +160,7 @@ void Session::OnStart(const lockstep::Match& match) {
     return;
   }
   state_ = cycles::Start(*options, match.seed, match.delay);
+  view_.emplace(*state_);
   own_bot_speaks_ = options_.own_seat_is_bot && match.players > 1;
   if (recorder_) recorder_->OnStart(now_, match, *state_);
 }

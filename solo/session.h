@@ -11,9 +11,11 @@
 #include <span>
 #include <string>
 
+#include "cycles/described.h"
 #include "cycles/state.h"
 #include "link.h"
 #include "parlor/fixed_step.h"
+#include "parlor/lockstep/desync.h"
 #include "parlor/lockstep/peer.h"
 #include "parlor/time.h"
 #include "recorder.h"
@@ -57,6 +59,8 @@ struct SessionOptions {
   // as a player would, with the delay of one.
   bool own_seat_is_bot = false;
   std::string record;  // a file to write, or empty
+  // A file to write when another seat sees another match, or empty.
+  std::string desync{};
   // The time of day, for the recording; null: it is not to be known.
   std::int64_t (*unix_ms)() = nullptr;
 };
@@ -108,6 +112,10 @@ class Session final : private lockstep::Game {
   absl::Status record_status() const {
     return recorder_ ? recorder_->status() : absl::OkStatus();
   }
+  // How writing options.desync went; absent: nothing differed.
+  const std::optional<absl::Status>& desync_status() const {
+    return desync_status_;
+  }
 
  private:
   void OnStart(const lockstep::Match& match) override;
@@ -115,15 +123,22 @@ class Session final : private lockstep::Game {
   void Step(std::uint32_t frame, std::span<const std::uint32_t> inputs,
             std::uint32_t bots) override;
   std::uint32_t Hash() override;
+  lockstep::DescribedState* described() override {
+    return view_ ? &*view_ : nullptr;
+  }
 
+  lockstep::Game& Recorded();
   bool Ask(int players);
   void Advance(TimePoint now);
   void RunFrames(TimePoint now, std::uint32_t frame_limit);
   void CheckEnd();
+  void CheckDesync();
 
   SessionOptions options_;
   TimePoint now_{};  // of the last turn
   Link& link_;
+  std::optional<lockstep::DesyncRecorder> desync_;  // the peer's game, then
+  std::optional<absl::Status> desync_status_;
   lockstep::Peer peer_;
   bool asked_to_start_ = false;
   bool own_bot_speaks_ = false;  // says its moves, because others are there
@@ -131,6 +146,7 @@ class Session final : private lockstep::Game {
   std::string error_;
   std::optional<FixedStep> steps_;  // from the match's start
   std::optional<cycles::State> state_;
+  std::optional<lockstep::StateView<cycles::State>> view_;
   std::optional<Recorder> recorder_;
   PressQueue presses_;
   std::array<std::int64_t, cycles::kPlayersMax> taken_over_;

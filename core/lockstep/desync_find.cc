@@ -205,7 +205,9 @@ void Finder::LeaveOutPlayedByBots(std::uint32_t frame) {
     if (of != nullptr && of->ran) bots |= of->bots;
   }
   std::erase_if(members_, [&](const DesyncDump* dump) {
-    return (bots >> dump->match.seat & 1) != 0;
+    const DesyncFrame* const of = FrameOf(*dump, frame);
+    return of != nullptr && of->ran &&
+           ((bots & ~of->bots) >> dump->match.seat & 1) != 0;
   });
 }
 

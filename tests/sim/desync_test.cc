@@ -126,9 +126,18 @@ void FlipOneBit(std::uint64_t seed) {
   const std::uint32_t frame = 1 + random.Below(150);
   const std::size_t entity = random.Below(kEntities);
   const std::size_t bit = AnyBit(random);
+  SCOPED_TRACE("seat of client " + std::to_string(odd) + ", frame " +
+               std::to_string(frame) + ", entity " + std::to_string(entity) +
+               ", bit " + std::to_string(bit));
   match.game(odd).flip = {.frame = frame, .entity = entity, .bit = bit};
-  ASSERT_THAT(match.world().RunUntil([&] { return match.AllFrozen(); }),
-              IsOk());
+  // Some are written over before the next HASH, as the last bit of a float to
+  // which something is added: nobody hears of them, and they are kept.
+  const auto healed = [&] {
+    return match.newest() > frame + 45 && !match.AnyFrozen();
+  };
+  ASSERT_THAT(
+      match.world().RunUntil([&] { return match.AllFrozen() || healed(); }),
+      IsOk());
   const int seat = match.client(odd).peer().seat();
   const std::vector<DesyncDump> dumps = match.Dumps();
   const auto fresh = test::FreshEntities(kEntities);
@@ -148,6 +157,7 @@ void FlipOneBit(std::uint64_t seed) {
   };
   // Those of all; or that of the odd seat alone, and the game.
   expect(FindDesync(dumps, players == 2 ? fresh : nullptr));
+  if (healed()) return;
   const auto alone = std::find_if(
       dumps.begin(), dumps.end(),
       [&](const DesyncDump& dump) { return dump.match.seat == seat; });

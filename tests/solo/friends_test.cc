@@ -9,7 +9,11 @@
 #include <vector>
 
 #include "friend_link.h"
+#include "parlor/byte_io.h"
+#include "parlor/lockstep/desync.h"
 #include "session.h"
+#include "support/files.h"
+#include "support/temp_folder.h"
 
 namespace parlor::solo {
 namespace {
@@ -96,6 +100,53 @@ TEST_F(FriendsTest, AFullRoomPlaysWhatItsHostChose) {
     EXPECT_EQ(session(i).taken_over(0), -1);
     EXPECT_EQ(session(i).peer().desync(), -1);
   }
+}
+
+// Each seat writes what it kept; together they say who was wrong.
+TEST_F(FriendsTest, ADesyncIsWrittenForWhoeverAskedForIt) {
+  const test::TempFolder folder;
+  for (int seat = 0; seat < 3; ++seat) {
+    SessionOptions options;
+    options.own_seat_is_bot = true;
+    options.desync = folder.At(std::to_string(seat));
+    Join(options);
+  }
+  RunTo(200);
+  EXPECT_FALSE(session(1).desync_status().has_value());
+  // What a bit that flips in its memory does.
+  const_cast<cycles::State*>(session(1).state())->cycles[2].score ^= 256;
+  RunTo(260);
+  std::vector<lockstep::DesyncDump> dumps;
+  for (int seat = 0; seat < 3; ++seat) {
+    ASSERT_TRUE(session(seat).desync_status().has_value());
+    ASSERT_TRUE(session(seat).desync_status()->ok());
+    const std::string bytes = test::ReadFile(folder.At(std::to_string(seat)));
+    const auto dump = lockstep::ParseDesyncDump(AsBytes(bytes));
+    ASSERT_TRUE(dump.ok()) << dump.status();
+    dumps.push_back(*dump);
+  }
+  const auto report = FindDesync(dumps);
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(DesyncText(*report),
+            "frame 201: seat 1 differs from seats 0, 2\n"
+            "  cycles[2].score is 256, elsewhere 0");
+}
+
+TEST_F(FriendsTest, AFileOfThatNameIsNotReplacedByADesync) {
+  const test::TempFolder folder;
+  SessionOptions options;
+  options.own_seat_is_bot = true;
+  options.desync = folder.Write("dump", "mine");
+  Join(options);
+  JoinBot();
+  JoinBot();
+  RunTo(40);
+  const_cast<cycles::State*>(session(0).state())->cycles[2].score ^= 256;
+  RunTo(100);
+  ASSERT_TRUE(session(0).desync_status().has_value());
+  EXPECT_EQ(session(0).desync_status()->code(),
+            absl::StatusCode::kAlreadyExists);
+  EXPECT_EQ(test::ReadFile(options.desync), "mine");
 }
 
 TEST_F(FriendsTest, NobodyStartsButSeat0) {
