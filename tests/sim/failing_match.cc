@@ -14,10 +14,11 @@ namespace parlor::sim {
 namespace {
 
 // Two play for a while; the second one's game may be another one.
-void Play(TestWorld& world, std::uint32_t build) {
+void Play(std::uint32_t build) {
+  std::array<test::ToyGame, 2> games{test::ToyGame(1), test::ToyGame(build)};
+  TestWorld world({.seed = 5});
   std::printf("seed %llu\n", static_cast<unsigned long long>(world.seed()));
   Host& host = world.AddHost();
-  std::array<test::ToyGame, 2> games{test::ToyGame(1), test::ToyGame(build)};
   for (test::ToyGame& game : games) {
     world.AddClient(game).Join(host, {.room = 0, .players = 2});
   }
@@ -26,17 +27,11 @@ void Play(TestWorld& world, std::uint32_t build) {
   EXPECT_TRUE(status.ok()) << status;
 }
 
-TEST(FailingMatch, Passes) {
-  TestWorld world({.seed = 5});
-  Play(world, 1);
-}
+TEST(FailingMatch, Passes) { Play(1); }
 
 class FailingMatches : public testing::TestWithParam<std::uint32_t> {};
 
-TEST_P(FailingMatches, Fails) {
-  TestWorld world({.seed = 5});
-  Play(world, GetParam());
-}
+TEST_P(FailingMatches, Fails) { Play(GetParam()); }
 
 INSTANTIATE_TEST_SUITE_P(Builds, FailingMatches, testing::Values(2u));
 

@@ -57,11 +57,17 @@ void OnCrash(int number) {
   std::raise(number);
 }
 
+// What runs that seed again, as it ran.
+std::string Rerun(std::uint64_t seed, const Options& options) {
+  return "rerun: tests/swarm --from " + std::to_string(seed) + " --seeds 1" +
+         (options.cut_short ? " --cut-short" : "") +
+         (options.twice ? " --twice" : "");
+}
+
 void SetLastWords(std::uint64_t seed, const Options& options) {
   std::snprintf(last_words, sizeof(last_words),
-                "seed %" PRIu64 " crashed\nrerun: tests/swarm --from %" PRIu64
-                " --seeds 1%s\n",
-                seed, seed, options.cut_short ? " --cut-short" : "");
+                "seed %" PRIu64 " crashed\n%s\n", seed,
+                Rerun(seed, options).c_str());
 }
 
 bool ParseNumber(const char* text, std::uint64_t& number) {
@@ -122,6 +128,11 @@ parlor::Duration DrawEnd(const SwarmScenario& scenario) {
   return scenario.trouble / 1'000 * (1 + random.Below(1'000));
 }
 
+std::string Play(SwarmRun& run, const SwarmScenario& scenario,
+                 const Options& options) {
+  return options.cut_short ? run.RunShort(DrawEnd(scenario)) : run.Run();
+}
+
 // What broke; empty: nothing.
 std::string RunSeed(std::uint64_t seed, const Options& options,
                     SwarmFigures& all) {
@@ -132,13 +143,12 @@ std::string RunSeed(std::uint64_t seed, const Options& options,
     std::fflush(stdout);
   }
   SwarmRun run(scenario, !options.trace.empty());
-  const std::string error =
-      options.cut_short ? run.RunShort(DrawEnd(scenario)) : run.Run();
+  const std::string error = Play(run, scenario, options);
   Add(all, run.figures());
   if (!options.trace.empty()) WriteTrace(run, options.trace);
   if (!error.empty() || !options.twice) return error;
   SwarmRun again(scenario, /*record=*/false);
-  again.Run();
+  Play(again, scenario, options);
   return again.digest() == run.digest() ? "" : "not the same when run again";
 }
 
@@ -180,9 +190,7 @@ int main(int argc, char** argv) {
     ++failures;
     std::printf("seed %" PRIu64 " broke: %s\n%s", seed, error.c_str(),
                 Describe(parlor::test::DrawScenario(seed)).c_str());
-    std::printf("rerun: tests/swarm --from %" PRIu64
-                " --seeds 1%s --trace build/swarm\n",
-                seed, options.cut_short ? " --cut-short" : "");
+    std::printf("%s --trace build/swarm\n", Rerun(seed, options).c_str());
     std::fflush(stdout);
     if (!options.go_on) break;
   }

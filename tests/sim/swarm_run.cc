@@ -310,18 +310,22 @@ std::string SwarmRun::Run() {
   if (!broken()) CheckClients();
   if (!broken()) CheckStates();
   if (!broken()) EndAll();
-  figures_.seen = observer_->figures();
-  figures_.time = world_.now() - TimePoint{};
-  for (const Player& player : players_) {
-    figures_.frames += player.game->states().size();
-  }
   return error();
 }
 
 std::string SwarmRun::RunShort(Duration time) {
   RunFor(time);
-  figures_.time = world_.now() - TimePoint{};
   return error();
+}
+
+SwarmFigures SwarmRun::figures() const {
+  SwarmFigures figures = figures_;
+  figures.seen = observer_->figures();
+  figures.time = world_.now() - TimePoint{};
+  for (const Player& player : players_) {
+    figures.frames += player.game->states().size();
+  }
+  return figures;
 }
 
 std::string SwarmRun::error() const {

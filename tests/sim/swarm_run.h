@@ -43,7 +43,7 @@ class SwarmRun {
   // Only so long, and nothing more: its end comes in the midst of all.
   std::string RunShort(Duration time);
 
-  const SwarmFigures& figures() const { return figures_; }
+  SwarmFigures figures() const;
   std::uint64_t digest() const { return world_.digest(); }
   std::string trace() const { return world_.TraceText(); }
   std::string chart() const { return world_.TraceSvg(); }
@@ -105,7 +105,7 @@ class SwarmRun {
   std::vector<std::unique_ptr<Hostile>> hostiles_;
   std::vector<std::uint32_t> frames_then_;  // when the trouble ended
   bool quiet_ = false;                      // it has ended
-  SwarmFigures figures_;
+  SwarmFigures figures_;                    // as far as they are counted here
   std::string error_;
 };
 
