@@ -62,7 +62,8 @@ void StateRing::KeepState(Record& record) {
     record.kept = Kept::kDelta;
     Store(delta_, record);
   } else {
-    if (group_bytes_ > 0) NextGroup();
+    // Of a small state a difference is often no smaller.
+    if (present_.size() > room) NextGroup();
     record.kept = Kept::kWhole;
     Store(present_, record);
   }

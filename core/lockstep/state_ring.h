@@ -1,7 +1,7 @@
 // StateRing: the last frames of a match, with their hashes, inputs and states,
 // in bounded memory. It has eight segments, and a group of frames in each: a
-// whole state, and what changed from one to the next. The oldest group gives
-// way to the newest.
+// whole state, and what changed from one to the next, or the next one whole
+// where that is no larger. The oldest group gives way to the newest.
 #ifndef PARLOR_CORE_LOCKSTEP_STATE_RING_H_
 #define PARLOR_CORE_LOCKSTEP_STATE_RING_H_
 

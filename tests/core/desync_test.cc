@@ -5,9 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "parlor/lockstep/state_description.h"
 #include "support/desync_party.h"
 #include "support/status_matchers.h"
 #include "support/toy_game.h"
@@ -327,6 +329,56 @@ INSTANTIATE_TEST_SUITE_P(Sizes, DesyncMemoryTest,
                            return std::to_string(row.param.entities) + "In" +
                                   std::to_string(row.param.bytes_max);
                          });
+
+struct Mark {
+  std::uint32_t sum = 0;
+  std::uint16_t beat = 0;
+};
+template <class Fields>
+void DescribeState(Fields& fields, Mark& mark) {
+  fields("sum", mark.sum)("beat", mark.beat);
+}
+
+// Of 6 bytes: a difference is always larger than what it is the difference of.
+class SmallGame final : public lockstep::Game {
+ public:
+  void OnStart(const Match& match) override { mark_ = {.sum = match.seed}; }
+  std::uint32_t Input(std::uint32_t) override { return 0; }
+  void Step(std::uint32_t frame, std::span<const std::uint32_t>,
+            std::uint32_t) override {
+    mark_.sum = mark_.sum * 31 + frame;
+    ++mark_.beat;
+  }
+  std::uint32_t Hash() override { return mark_.sum; }
+  lockstep::DescribedState* described() override { return &view_; }
+
+ private:
+  Mark mark_;
+  lockstep::StateView<Mark> view_{mark_};
+};
+
+TEST(DesyncRecorderTest, KeepsAMinuteOfASmallState) {
+  SmallGame game;
+  DesyncRecorder recorder(game);
+  recorder.OnStart({.players = 2, .size = 2, .seed = 7, .delay = 2});
+  const std::vector<std::uint32_t> inputs(2);
+  for (std::uint32_t f = 0; f < 8'000; ++f) recorder.Step(f, inputs, 0);
+  // Less the group that gives way.
+  EXPECT_GE(recorder.frames(), 3'600u * 7 / 8);
+  const DesyncDump dump = recorder.Dump();
+  ASSERT_EQ(dump.frames.size(), recorder.frames());
+  EXPECT_EQ(dump.frames.back().frame, 8'000u);
+  // They are what the game has there.
+  SmallGame again;
+  again.OnStart(dump.match);
+  std::uint32_t ran = 0;
+  for (const lockstep::DesyncFrame& frame : dump.frames) {
+    for (; ran < frame.frame; ++ran) again.Step(ran, inputs, 0);
+    std::vector<std::byte> state;
+    ASSERT_TRUE(again.described()->Save(state));
+    ASSERT_EQ(frame.state, state) << frame.frame;
+  }
+}
 
 TEST(DesyncRecorderTest, StandsStillWhenItIsFrozen) {
   DesyncParty party(1, kEntities);
