@@ -187,6 +187,13 @@ TEST_F(ShardRecordingTest, ReachesAsFarAsWhatIsKept) {
   EXPECT_EQ(Recorded(0)[3], "input 0 2 70");
 }
 
+// std::ranges::search does not compile with clang 14.
+bool Contains(const std::vector<std::byte>& all,
+              const std::vector<std::byte>& part) {
+  return std::search(all.begin(), all.end(), part.begin(), part.end()) !=
+         all.end();
+}
+
 TEST_F(ShardRecordingTest, NoTokenIsInIt) {
   Make();
   auto a = Join(1, 2);
@@ -205,9 +212,9 @@ TEST_F(ShardRecordingTest, NoTokenIsInIt) {
     for (const std::uint32_t token : tokens) {
       std::vector<std::byte> bytes(4);
       StoreU32(bytes.data(), token);
-      EXPECT_TRUE(std::ranges::search(recorded.bytes, bytes).empty());
+      EXPECT_FALSE(Contains(recorded.bytes, bytes));
       std::ranges::reverse(bytes);
-      EXPECT_TRUE(std::ranges::search(recorded.bytes, bytes).empty());
+      EXPECT_FALSE(Contains(recorded.bytes, bytes));
     }
   }
 }
