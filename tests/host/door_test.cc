@@ -2,6 +2,7 @@
 // in virtual time, over streams in memory.
 #include "logic/door.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <array>
