@@ -40,8 +40,12 @@ std::uint64_t parlor_allocated_bytes() {
 
 #if PARLOR_COUNTS_ALLOCATIONS
 
-// The array and nothrow forms of the library call these.
+// The array forms of the library call these. The nothrow form would too, but
+// that of the address sanitizer is its own, and std::stable_sort's.
 void* operator new(std::size_t size) {
+  return Count(std::malloc(size == 0 ? 1 : size));
+}
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
   return Count(std::malloc(size == 0 ? 1 : size));
 }
 void* operator new(std::size_t size, std::align_val_t align) {
