@@ -119,6 +119,55 @@ TEST(DesyncDumpTest, CutAnywhereItIsRefused) {
   EXPECT_FALSE(ParseDesyncDump(Resealed(more)).ok());
 }
 
+// A dump of one field of bytes, and frames that each have these flags and this
+// state.
+std::vector<std::byte> Dump(std::uint32_t state_bytes,
+                            const std::vector<std::vector<std::byte>>& frames,
+                            std::uint8_t flags_of_first) {
+  DesyncDump head;
+  head.match = {.players = 1, .size = 1, .delay = 1};
+  head.schema.emplace().type = lockstep::StateType::kStruct;
+  head.schema->fields.push_back(
+      {.name = "b", .type = lockstep::StateType::kBytes, .size = state_bytes});
+  std::vector<std::byte> bytes = EncodeDesyncDump(head);
+  bytes.resize(bytes.size() - 5);  // no frames, and the sum
+  ByteWriter writer(bytes);
+  writer.VarUint(frames.size());
+  writer.VarUint(0);
+  for (const std::vector<std::byte>& state : frames) {
+    writer.U8(&state == &frames[0] ? flags_of_first : 2);
+    writer.U32(0);
+    writer.VarUint(state.size());
+    writer.Bytes(state);
+  }
+  return Sealed(bytes);
+}
+
+// A few bytes that say "nothing changed" are another state all the same.
+TEST(DesyncDumpTest, AFewBytesUnpackToNoMoreThanThereMayBe) {
+  constexpr std::uint32_t kState = lockstep::kStateBytesMax;
+  constexpr std::size_t kMost = lockstep::kDesyncUnpackedMax / kState;
+  std::vector<std::byte> same;
+  ByteWriter(same).VarUint(kState);
+  std::vector<std::vector<std::byte>> frames(kMost, same);
+  frames[0] = std::vector<std::byte>(kState);
+  EXPECT_THAT(ParseDesyncDump(Dump(kState, frames, 1)), IsOk());
+  frames.push_back(same);
+  EXPECT_THAT(ParseDesyncDump(Dump(kState, frames, 1)),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       testing::HasSubstr("too many states")));
+}
+
+TEST(DesyncDumpTest, NothingChangesBeforeThereIsAState) {
+  std::vector<std::byte> zeros;
+  ByteWriter(zeros).VarUint(8);
+  EXPECT_THAT(ParseDesyncDump(Dump(8, {std::vector<std::byte>(8), zeros}, 1)),
+              IsOk());
+  EXPECT_THAT(ParseDesyncDump(Dump(8, {zeros}, 2)),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       testing::HasSubstr("cannot be here")));
+}
+
 // The sum finds every flipped bit; and without it, what is taken is a dump.
 TEST(DesyncDumpTest, WithAnyBitFlippedItIsRefusedOrADump) {
   std::vector<std::byte> bytes = EncodeDesyncDump(Sample(2, 9));

@@ -154,6 +154,9 @@ TEST(StateDescriptionTest, WhatIsNoStateIsNotLoaded) {
   wrong = right;
   wrong[44] = wrong[43] = wrong[42] = std::byte{0xff};
   EXPECT_FALSE(LoadState(wrong, loaded).ok());
+  EXPECT_THAT(CheckState(SchemaOf<Whole>(), wrong),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       testing::HasSubstr("byte 45: ")));
   EXPECT_EQ(Saved(loaded), before);
 }
 
