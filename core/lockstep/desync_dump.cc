@@ -48,7 +48,7 @@ class Encoder {
     writer_.U8(match.mode);
     // -1 is 0.
     writer_.VarUint(static_cast<std::uint64_t>(dump.desync + 1));
-    writer_.VarUint(static_cast<std::uint64_t>(dump.desync_seat + 1));
+    writer_.VarUint(static_cast<std::uint64_t>(dump.desync_seat) + 1);
     writer_.VarUint(static_cast<std::uint64_t>(dump.agreed + 1));
     writer_.U8(dump.schema.has_value() ? 1 : 0);
     if (dump.schema) Field(*dump.schema);

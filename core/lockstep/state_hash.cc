@@ -23,8 +23,6 @@ struct HashSink::Xxh3 {
 
 HashSink::HashSink() { XXH3_64bits_reset(&(new (memory_.data()) Xxh3)->state); }
 
-HashSink::~HashSink() = default;
-
 StateSink::Room HashSink::Begin() {
   return {buffer_.data(), buffer_.data() + buffer_.size()};
 }

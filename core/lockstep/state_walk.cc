@@ -127,9 +127,9 @@ std::string ValueText(const StateField& field,
     }
     case StateType::kUnsigned:
     case StateType::kSigned: {
-      const std::string number = field.type == StateType::kSigned
-                                     ? Decimal(Signed(bytes))
-                                     : Decimal(Unsigned(bytes));
+      std::string number = field.type == StateType::kSigned
+                               ? Decimal(Signed(bytes))
+                               : Decimal(Unsigned(bytes));
       if (field.values.empty()) return number;
       const std::uint64_t value = Unsigned(bytes);
       const bool named = value < field.values.size();

@@ -66,12 +66,18 @@ class DescribedState {
   virtual const StateSchema& schema() const = 0;
   // Replaces `out`. False: the state is larger than `bytes_max`; `out` is
   // unspecified then. It allocates nothing where `out` was this large before.
-  virtual bool Save(std::vector<std::byte>& out,
-                    std::size_t bytes_max = kStateBytesMax) const = 0;
+  bool Save(std::vector<std::byte>& out,
+            std::size_t bytes_max = kStateBytesMax) const {
+    return SaveUpTo(bytes_max, out);
+  }
   // InvalidArgument, and nothing changed: no state of this description, a bool
   // that is neither 0 nor 1, an enum without a name where it has names, or one
   // that the game's IsValidState refuses.
   virtual absl::Status Load(std::span<const std::byte> bytes) = 0;
+
+ private:
+  virtual bool SaveUpTo(std::size_t bytes_max,
+                        std::vector<std::byte>& out) const = 0;
 };
 
 namespace state {
@@ -616,15 +622,16 @@ class StateView final : public DescribedState {
   explicit StateView(T& value) : value_(value) {}
 
   const StateSchema& schema() const override { return SchemaOf<T>(); }
-  bool Save(std::vector<std::byte>& out,
-            std::size_t bytes_max = kStateBytesMax) const override {
-    return SaveState(value_, out, bytes_max);
-  }
   absl::Status Load(std::span<const std::byte> bytes) override {
     return LoadState(bytes, value_);
   }
 
  private:
+  bool SaveUpTo(std::size_t bytes_max,
+                std::vector<std::byte>& out) const override {
+    return SaveState(value_, out, bytes_max);
+  }
+
   T& value_;
 };
 

@@ -23,7 +23,6 @@ namespace state {
 class HashSink final : public StateSink {
  public:
   HashSink();
-  ~HashSink();
   HashSink(const HashSink&) = delete;
   HashSink& operator=(const HashSink&) = delete;
 
