@@ -2,6 +2,7 @@
 // hold. tests/swarm builds and starts it.
 #include <unistd.h>
 
+#include <charconv>
 #include <chrono>
 #include <cinttypes>
 #include <csignal>
@@ -12,7 +13,9 @@
 #include <fstream>
 #include <string>
 #include <string_view>
+#include <system_error>
 
+#include "parlor/printable.h"
 #include "parlor/random.h"
 #include "parlor/time.h"
 #include "sim/swarm_run.h"
@@ -70,37 +73,57 @@ void SetLastWords(std::uint64_t seed, const Options& options) {
                 Rerun(seed, options).c_str());
 }
 
-bool ParseNumber(const char* text, std::uint64_t& number) {
-  char* end = nullptr;
-  number = std::strtoull(text, &end, 0);
-  return *text != '\0' && *text != '-' && *end == '\0';
+bool ParseNumber(std::string_view text, std::uint64_t& number) {
+  const bool hex = text.starts_with("0x");
+  if (hex) text.remove_prefix(2);
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] =
+      std::from_chars(text.data(), end, number, hex ? 16 : 10);
+  return error == std::errc() && rest == end;
 }
 
-bool Parse(int argc, char** argv, Options& options) {
-  for (int i = 1; i < argc; ++i) {
-    const std::string_view name = argv[i];
-    const char* const value = i + 1 < argc ? argv[i + 1] : nullptr;
-    if (name == "--describe") {
-      options.describe = true;
-    } else if (name == "--twice") {
-      options.twice = true;
-    } else if (name == "--cut-short") {
-      options.cut_short = true;
-    } else if (name == "--go-on") {
-      options.go_on = true;
-    } else if (value == nullptr) {
-      return false;
-    } else if (name == "--trace") {
-      options.trace = argv[++i];
-    } else if (name == "--seeds") {
-      if (!ParseNumber(argv[++i], options.seeds)) return false;
-    } else if (name == "--from") {
-      if (!ParseNumber(argv[++i], options.from)) return false;
-    } else {
-      return false;
-    }
+bool* FlagOf(std::string_view name, Options& options) {
+  if (name == "--describe") return &options.describe;
+  if (name == "--twice") return &options.twice;
+  if (name == "--go-on") return &options.go_on;
+  if (name == "--cut-short") return &options.cut_short;
+  return nullptr;
+}
+
+// What is wrong with it; empty: nothing. tests/swarm says the same.
+std::string TakeValue(const std::string& name, const std::string& value,
+                      Options& options) {
+  if (name == "--trace") {
+    options.trace = value;
+    const bool named = !value.empty() && !value.starts_with("--");
+    return named ? "" : "--trace: '" + value + "' is no file's name";
   }
-  return true;
+  std::uint64_t& number = name == "--seeds" ? options.seeds : options.from;
+  if (!ParseNumber(value, number)) {
+    return name + ": '" + value + "' is no number from 0 to 2^64 - 1";
+  }
+  // It would be a success, of nothing.
+  const bool none = name == "--seeds" && number == 0;
+  return none ? "--seeds: " + value + " is nothing to run" : "";
+}
+
+// What is wrong with the arguments; empty: nothing.
+std::string Parse(int argc, char** argv, Options& options) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string name = argv[i];
+    if (bool* const flag = FlagOf(name, options)) {
+      *flag = true;
+      continue;
+    }
+    if (name != "--trace" && name != "--seeds" && name != "--from") {
+      return "there is no option '" + name + "'";
+    }
+    if (++i == argc) return name + ": its value is missing";
+    std::string wrong = TakeValue(name, argv[i], options);
+    if (!wrong.empty()) return wrong;
+  }
+  if (options.trace.empty() || std::ofstream(options.trace + ".txt")) return "";
+  return "--trace: cannot write " + options.trace + ".txt";
 }
 
 void Add(SwarmFigures& all, const SwarmFigures& one) {
@@ -143,7 +166,7 @@ std::string RunSeed(std::uint64_t seed, const Options& options,
     std::fflush(stdout);
   }
   SwarmRun run(scenario, !options.trace.empty());
-  const std::string error = Play(run, scenario, options);
+  std::string error = Play(run, scenario, options);
   Add(all, run.figures());
   if (!options.trace.empty()) WriteTrace(run, options.trace);
   if (!error.empty() || !options.twice) return error;
@@ -172,8 +195,13 @@ void Report(std::uint64_t runs, const SwarmFigures& all, double seconds) {
 
 int main(int argc, char** argv) {
   Options options;
-  if (!Parse(argc, argv, options)) {
-    std::fputs(kUsage.data(), stderr);
+  if (argc == 2 && argv[1] == std::string_view("--help")) {
+    std::fputs(kUsage.data(), stdout);
+    return 0;
+  }
+  if (const std::string wrong = Parse(argc, argv, options); !wrong.empty()) {
+    std::fprintf(stderr, "parlor-swarm: %s (--help says more)\n",
+                 parlor::Printable(wrong).c_str());
     return 2;
   }
   std::signal(SIGABRT, OnCrash);
