@@ -2,7 +2,9 @@
 
 #include <array>
 
+#include "parlor/byte_io.h"
 #include "parlor/check.h"
+#include "parlor/utf8.h"
 
 namespace parlor {
 namespace {
@@ -55,6 +57,11 @@ const CloseReasonRow& Describe(CloseReason reason) {
 bool IsSendableCloseCode(CloseCode code) {
   if (code >= 3000) return code <= 4999;
   return (code >= 1000 && code <= 1003) || (code >= 1007 && code <= 1014);
+}
+
+bool IsSendableClose(CloseCode code, std::string_view text) {
+  return IsSendableCloseCode(code) && text.size() <= kCloseTextMax &&
+         IsUtf8(AsBytes(text));
 }
 
 }  // namespace parlor

@@ -7,7 +7,6 @@
 #include <chrono>
 #include <utility>
 
-#include "parlor/byte_io.h"
 #include "parlor/check.h"
 #include "parlor/utf8.h"
 #include "pipe_end.h"
@@ -81,9 +80,7 @@ std::size_t PipeEnd::queued_bytes(Lane lane) const {
 }
 
 void PipeEnd::Close(CloseCode code, std::string_view text) {
-  PARLOR_CHECK(IsSendableCloseCode(code));
-  PARLOR_CHECK(text.size() <= kCloseTextMax);
-  PARLOR_CHECK(IsUtf8(AsBytes(text)));
+  PARLOR_CHECK(IsSendableClose(code, text));
   if (state_ != State::kOpen) return;
   state_ = State::kClosing;
   out_.record.Set(code, text);

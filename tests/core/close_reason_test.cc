@@ -78,5 +78,14 @@ TEST(CloseReasonTest, SendableCodes) {
   EXPECT_FALSE(IsSendableCloseCode(close_code::kDropped));
 }
 
+TEST(CloseReasonTest, SendableCloses) {
+  EXPECT_TRUE(IsSendableClose(1000, ""));
+  EXPECT_TRUE(IsSendableClose(4999, "gr\u00fc\u00dfe"));
+  EXPECT_TRUE(IsSendableClose(1000, std::string(kCloseTextMax, 'x')));
+  EXPECT_FALSE(IsSendableClose(1006, ""));
+  EXPECT_FALSE(IsSendableClose(1000, std::string(kCloseTextMax + 1, 'x')));
+  EXPECT_FALSE(IsSendableClose(1000, "\xff"));
+}
+
 }  // namespace
 }  // namespace parlor

@@ -167,6 +167,13 @@ TEST(SimEndTest, ACloseTakesItsRoundTrip) {
   EXPECT_FALSE(sim.b.closed_by_us);
 }
 
+TEST(SimEndDeathTest, ACloseThatNobodyMaySendIsOurMistake) {
+  SimMachines sim(kClear);
+  sim.Open();
+  EXPECT_DEATH(sim.a.connection->Close(1006, ""), "IsSendableClose");
+  EXPECT_DEATH(sim.a.connection->Close(1000, "\xff"), "IsSendableClose");
+}
+
 TEST(SimEndTest, ALingerEndsOverACutLinkAndTheOtherEndHearsIt) {
   SimMachines sim(kClear);
   sim.Open();

@@ -604,6 +604,14 @@ TEST_F(StreamConnectionTest, ALargeSharedPayloadIsNotCopied) {
 
 // ---- The end.
 
+using StreamConnectionDeathTest = StreamConnectionTest;
+
+TEST_F(StreamConnectionDeathTest, ACloseThatNobodyMaySendIsOurMistake) {
+  Serve();
+  EXPECT_DEATH(connection_->Close(1006, ""), "IsSendableClose");
+  EXPECT_DEATH(connection_->Close(1000, "\xff"), "IsSendableClose");
+}
+
 TEST_F(StreamConnectionTest, CloseReadsOnAndEndsBehindTheAnswer) {
   Serve();
   Settle();

@@ -82,8 +82,7 @@ std::size_t MessageEnd::queued_bytes(Lane lane) const {
 }
 
 void MessageEnd::Close(CloseCode code, std::string_view text) {
-  PARLOR_CHECK(IsSendableCloseCode(code));
-  PARLOR_CHECK(text.size() <= kCloseTextMax && IsUtf8(AsBytes(text)));
+  PARLOR_CHECK(IsSendableClose(code, text));
   if (state_ != State::kOpen) return;
   state_ = State::kClosing;
   event_ = {.code = code, .by_us = true};

@@ -19,7 +19,6 @@
 #include "parlor/lane.h"
 #include "parlor/time.h"
 #include "parlor/transports/stream_options.h"
-#include "parlor/utf8.h"
 #include "stream/byte_stream.h"
 #include "stream/codec.h"
 #include "stream/handshake.h"
@@ -517,8 +516,7 @@ bool StreamConnection::Handle(const Incoming& incoming) {
 // ---- The end.
 
 void StreamConnection::Close(CloseCode code, std::string_view text) {
-  PARLOR_CHECK(IsSendableCloseCode(code));
-  PARLOR_CHECK(text.size() <= kCloseTextMax && IsUtf8(AsBytes(text)));
+  PARLOR_CHECK(IsSendableClose(code, text));
   if (state_ != State::kOpen) return;
   state_ = State::kClosing;
   event_ = {.code = code, .by_us = true};

@@ -70,6 +70,10 @@ inline constexpr std::size_t kCloseTextMax = 123;
 // registry's 1012 to 1014): 1000..1003, 1007..1014, 3000..4999.
 bool IsSendableCloseCode(CloseCode code);
 
+// True for what a connection's Close takes (connection.h): a code that a close
+// message may carry, and at most kCloseTextMax bytes of UTF-8.
+bool IsSendableClose(CloseCode code, std::string_view text);
+
 }  // namespace parlor
 
 #endif  // PARLOR_CLOSE_REASON_H_

@@ -154,7 +154,8 @@ class Connection {
   virtual std::size_t queued_bytes(Lane lane) const = 0;
 
   // `code` is one that IsSendableCloseCode; `text` at most kCloseTextMax bytes
-  // of UTF-8. Anything else is a mistake of the caller's and stops it.
+  // of UTF-8. Anything else (IsSendableClose) is a mistake of the caller's and
+  // stops it.
   virtual void Close(CloseCode code, std::string_view text) = 0;
   void Close(CloseReason reason) {
     const CloseReasonRow& row = Describe(reason);
