@@ -18,7 +18,8 @@ constexpr std::size_t kGroupFramesMax = 3'600 / kGroups;
 StateRing::StateRing(std::size_t bytes_max, int players)
     : players_(static_cast<std::size_t>(players)),
       segment_bytes_(bytes_max / 16),
-      segments_(kGroups * segment_bytes_) {
+      segments_(std::make_unique_for_overwrite<std::byte[]>(kGroups *
+                                                            segment_bytes_)) {
   const std::size_t each = sizeof(Record) + players_ * sizeof(std::uint32_t);
   records_.resize(kGroups *
                   std::min(kGroupFramesMax, bytes_max / 8 / each / kGroups));
@@ -74,19 +75,19 @@ void StateRing::Store(std::span<const std::byte> bytes, Record& record) {
   record.at = static_cast<std::uint32_t>(group_bytes_);
   record.size = static_cast<std::uint32_t>(bytes.size());
   std::byte* const to =
-      segments_.data() + group_ % kGroups * segment_bytes_ + group_bytes_;
+      segments_.get() + group_ % kGroups * segment_bytes_ + group_bytes_;
   std::memcpy(to, bytes.data(), bytes.size());
   group_bytes_ += bytes.size();
 }
 
 std::span<const std::byte> StateRing::BytesOf(const Record& record) const {
-  return std::span(segments_).subspan(
-      record.group % kGroups * segment_bytes_ + record.at, record.size);
+  return {segments_.get() + record.group % kGroups * segment_bytes_ + record.at,
+          record.size};
 }
 
 std::size_t StateRing::bytes() const {
   return sizeof(*this) + records_.capacity() * sizeof(Record) +
-         inputs_.capacity() * sizeof(std::uint32_t) + segments_.capacity() +
+         inputs_.capacity() * sizeof(std::uint32_t) + kGroups * segment_bytes_ +
          last_.capacity() + present_.capacity() + delta_.capacity();
 }
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -68,7 +69,8 @@ class StateRing {
   std::vector<std::uint32_t> inputs_;  // of each record, in their places
   std::size_t first_ = 0;
   std::size_t count_ = 0;
-  std::vector<std::byte> segments_;
+  // Of which only what is written takes memory.
+  std::unique_ptr<std::byte[]> segments_;
   std::uint32_t group_ = 0;
   std::size_t group_frames_ = 0;
   std::size_t group_bytes_ = 0;

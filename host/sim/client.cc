@@ -5,16 +5,19 @@
 #include <string>
 #include <utility>
 
+#include "absl/status/status.h"
 #include "parlor/check.h"
 #include "parlor/check_text.h"
 #include "parlor/connection.h"
 #include "parlor/connector.h"
 #include "parlor/executor.h"
 #include "parlor/limits.h"
+#include "parlor/lockstep/desync.h"
 #include "parlor/lockstep/peer.h"
 #include "parlor/random.h"
 #include "parlor/sim/network.h"
 #include "parlor/sim/world.h"
+#include "parlor/status.h"
 #include "parlor/time.h"
 #include "sim/client_impl.h"
 #include "sim/host_impl.h"
@@ -45,6 +48,11 @@ const ClientOptions& Valid(const ClientOptions& options,
   PARLOR_CHECK_OK(CheckLimit(kRateHz, client + ".rate_hz", options.rate_hz));
   PARLOR_CHECK_OK(
       CheckLimit(kClockPpm, client + ".clock_ppm", options.clock_ppm));
+  if (options.desync) {
+    const absl::Status status = lockstep::ValidateOptions(*options.desync);
+    PARLOR_CHECK_TEXT(status.ok(),
+                      client + ".desync." + std::string(StatusText(status)));
+  }
   return options;
 }
 
@@ -117,13 +125,14 @@ Client::Impl::Impl(Network& to, Recorder& records, lockstep::Game& game,
       name(std::move(called)),
       link(network, conditions, name),
       machine(network, Endpoint::Turn::kPolled, options.stream, name),
-      watched(game, network),
+      watched(game, network, options.desync),
       peer(std::make_unique<lockstep::Peer>(
           *this, watched, WithJitter(options.peer, to.executor().random()))),
       clock(network.now(), options.clock_ppm),
       steps(network.now() +
                 DrawPhase(options.rate_hz, network.executor().random()),
             options.rate_hz) {
+  watched.Follow(peer.get());
   ScheduleTurn();
 }
 
@@ -139,6 +148,7 @@ std::unique_ptr<Connection> Client::Impl::Connect(TimePoint /*now*/,
 
 void Client::Impl::EndProcess() {
   turn.Cancel();
+  watched.Follow(nullptr);
   peer.reset();
 }
 

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "parlor/lockstep/desync.h"
 #include "parlor/status.h"
 #include "sim/watched_game.h"
 
@@ -61,6 +63,26 @@ std::string SidesText(const std::vector<SyncMember>& members, std::size_t at) {
   return text;
 }
 
+// A line of who, and one a field; empty where the games do not say theirs.
+std::string FieldsText(const std::vector<SyncMember>& members) {
+  std::vector<lockstep::DesyncDump> dumps;
+  lockstep::FreshGame fresh;
+  for (const SyncMember& member : members) {
+    if (!member.game->kept()) continue;
+    dumps.push_back(member.game->kept()->Dump());
+    if (member.fresh) fresh = member.fresh;
+  }
+  if (dumps.empty()) return "";
+  const absl::StatusOr<lockstep::DesyncReport> report =
+      lockstep::FindDesync(dumps, fresh);
+  if (!report.ok()) return "\n" + std::string(StatusText(report.status()));
+  if (report->kind == lockstep::DesyncKind::kNone) {
+    return "\nno states are kept of that frame any more: check sooner, or give "
+           "ClientOptions::desync more bytes_max";
+  }
+  return "\n" + lockstep::DesyncText(*report);
+}
+
 }  // namespace
 
 absl::Status CheckSync(const std::vector<SyncMember>& members) {
@@ -79,7 +101,7 @@ absl::Status CheckSync(const std::vector<SyncMember>& members) {
           ? "the states differ before the first frame: "
           : "the states differ after frame " + std::to_string(first - 1) + ": ";
   return MakeStatus(absl::StatusCode::kInternal,
-                    when + SidesText(members, first));
+                    when + SidesText(members, first) + FieldsText(members));
 }
 
 }  // namespace parlor::sim

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "parlor/limits.h"
+#include "parlor/lockstep/desync.h"
 #include "parlor/lockstep/peer.h"
 #include "parlor/sim/network.h"
 
@@ -22,11 +23,13 @@ class WatchedGame final : public lockstep::Game {
       std::numeric_limits<std::uint32_t>::max();
 
   // Both outlive it. What the game's states hash to is a part of what the run
-  // on `network` was.
-  WatchedGame(lockstep::Game& game, Network& network)
-      : game_(game), network_(network) {
-    bot_from_.fill(kNever);
-  }
+  // on `network` was. Of a game that describes its state, the last states are
+  // kept, where there is `desync`.
+  WatchedGame(lockstep::Game& game, Network& network,
+              const std::optional<lockstep::DesyncOptions>& desync);
+
+  // As DesyncRecorder::Follow.
+  void Follow(const lockstep::Peer* peer);
 
   void OnStart(const lockstep::Match& match) override;
   std::uint32_t Input(std::uint32_t frame) override {
@@ -43,16 +46,21 @@ class WatchedGame final : public lockstep::Game {
   // Of the state before each frame, and of the present one: one more than
   // frames that ran. Empty before the match.
   std::span<const std::uint32_t> hashes() const { return hashes_; }
+  // Absent before the match, or where no states are kept.
+  const std::optional<lockstep::DesyncRecorder>& kept() const { return kept_; }
   // The first frame in which a bot played `seat`, or kNever.
   std::uint32_t bot_from(int seat) const {
     return bot_from_[static_cast<std::size_t>(seat)];
   }
 
  private:
+  // What OnStart and Step go to.
+  lockstep::Game& played();
   void TakeHash();
 
   lockstep::Game& game_;
   Network& network_;
+  std::optional<lockstep::DesyncRecorder> kept_;  // runs the game
   std::optional<lockstep::Match> match_;
   std::vector<std::uint32_t> hashes_;
   std::array<std::uint32_t, limits::kSeats.ceiling> bot_from_{};

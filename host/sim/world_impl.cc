@@ -153,7 +153,7 @@ std::vector<std::vector<SyncMember>> World::Impl::Matches() const {
     const Client::Impl& c = client(i);
     if (!c.watched.match()) continue;
     matches[{IndexOf(*c.host), c.room, c.watched.match()->seed}].push_back(
-        {&c.watched, c.name});
+        {&c.watched, c.name, c.options.fresh_game});
   }
   std::vector<std::vector<SyncMember>> all;
   for (auto& [key, members] : matches) all.push_back(std::move(members));

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -53,8 +54,8 @@ class Recorded {
       games_.push_back(std::make_unique<EntityGame>(setting.entities));
       recorders_.push_back(
           std::make_unique<DesyncRecorder>(*games_.back(), setting.recorder));
-      Client& client =
-          world_.AddClient(*recorders_.back(), {.peer = setting.peer});
+      Client& client = world_.AddClient(
+          *recorders_.back(), {.peer = setting.peer, .desync = std::nullopt});
       recorders_.back()->Follow(&client.peer());
       client.Join(host_, {.room = 1, .players = setting.players});
     }

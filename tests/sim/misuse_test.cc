@@ -64,6 +64,8 @@ INSTANTIATE_TEST_SUITE_P(
                   "client 0.rate_hz: 0 is not in 1..1000"),
         BadClient("HighRate", {.rate_hz = 1'001},
                   "client 0.rate_hz: 1001 is not in 1..1000"),
+        BadClient("Desync", {.desync = lockstep::DesyncOptions{.bytes_max = 1}},
+                  "client 0.desync.bytes_max: 1 is not in 65536..1073741824"),
         BadClient("Clock", {.clock_ppm = -100'001},
                   "client 0.clock_ppm: -100001 is not in -100000..100000"),
         BadClient("Delay", {.peer = {.delay = 99}}, "delay: 99 is not in"),

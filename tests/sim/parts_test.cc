@@ -53,7 +53,7 @@ TEST(LocalClockTest, RunsAsMuchFasterAsItSays) {
 class SyncTest : public testing::Test {
  protected:
   struct Member {
-    Member(int seat, Network& network) : watched(game, network) {
+    Member(int seat, Network& network) : watched(game, network, std::nullopt) {
       watched.OnStart({.seat = seat, .players = 3, .size = 3, .seed = 9});
     }
     // Runs up to `end`; seats of `bots` are played by bots.
@@ -129,7 +129,7 @@ TEST(WatchedGameTest, IsItsGameToThePeer) {
   Network network(executor);
   test::ToyGame game;
   game.word = [](std::uint32_t frame) { return frame + 7; };
-  WatchedGame watched(game, network);
+  WatchedGame watched(game, network, std::nullopt);
   EXPECT_FALSE(watched.match());
   watched.OnStart({.seat = 1, .players = 2, .size = 2, .seed = 9});
   EXPECT_EQ(game.match()->seat, 1);

@@ -3,7 +3,7 @@
 // this names the first frame after which the states did, the fields with their
 // values, and the seat that was wrong:
 //
-//   frame 1184: seat 2 differs from seats 0, 1, 3:
+//   frame 1184: seat 2 differs from seats 0, 1, 3
 //     cycles[1].heading is down (2), elsewhere left (3)
 //
 // Three steps. A DesyncRecorder stands between a peer and its game and keeps

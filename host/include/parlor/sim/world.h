@@ -29,6 +29,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,6 +44,7 @@
 #include "parlor/host/room_records.h"
 #include "parlor/host/shard.h"
 #include "parlor/limits.h"
+#include "parlor/lockstep/desync.h"
 #include "parlor/lockstep/peer.h"
 #include "parlor/lockstep/room.h"
 #include "parlor/sim/network.h"
@@ -136,6 +138,13 @@ struct ClientOptions {
   // A clock that is off: its loop runs so many ppm faster (or slower); up to
   // 100,000 either way. Deadlines of its peer and its links are not.
   std::int32_t clock_ppm = 0;
+  // The last states of a game that describes its state
+  // (parlor/lockstep/state_description.h) are kept, so that CheckInSync can
+  // name the fields that differ; absent: they are not.
+  std::optional<lockstep::DesyncOptions> desync = lockstep::DesyncOptions{};
+  // Makes a game as this client's was before the match: then CheckInSync can
+  // tell which of two was right. It may be null.
+  lockstep::FreshGame fresh_game{};
 };
 
 // A player's machine: a game, its peer and the loop that turns them, at its own
@@ -226,9 +235,10 @@ class World {
   absl::Status RunUntilHealed(Duration at_most = 60 * kSecond);
 
   // Whether every frame that two clients ran left both with the same hash, in
-  // each match. Else Internal: the first frame that differs, and who. Saved is
-  // only whoever lost its link for good: he played some frames with his own
-  // last inputs, in which a bot played him for the others.
+  // each match. Else Internal: the first frame that differs, and who; of games
+  // that describe their state, the fields too, with their values, and whose
+  // were wrong. Spared is only whoever lost its link for good: he played some
+  // frames with his own last inputs, in which a bot played him for the others.
   absl::Status CheckInSync() const;
 
   // As a run is told apart: two with the same digest were the same.
