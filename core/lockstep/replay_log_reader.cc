@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -37,6 +38,17 @@ struct Progress {
   std::uint32_t tick = 0;  // of the last event or keyframe
   std::uint32_t event_tick = 0;
 };
+
+// "1 event", "2 events".
+std::string Counted(std::uint64_t count, const char* one) {
+  return absl::StrCat(count, " ", one, count == 1 ? "" : "s");
+}
+
+std::string NoWholeChunk(std::size_t bytes) {
+  if (bytes == 0) return "it has no end";
+  if (bytes == 1) return "its last byte is no whole chunk";
+  return absl::StrCat("its last ", bytes, " bytes are no whole chunk");
+}
 
 Duration Time(std::uint32_t tick) { return std::int64_t{tick} * kReplayTick; }
 
@@ -106,7 +118,7 @@ absl::Status ReplayLogReader::State::ReadAll() {
   }
   if (offset == bytes.size()) return absl::OkStatus();
   return DamagedAt(offset,
-                   absl::StrCat(bytes.size() - offset, " bytes after the end"));
+                   Counted(bytes.size() - offset, "byte") + " after the end");
 }
 
 // A file that was cut off ends within a chunk, or has zeros from there on,
@@ -116,10 +128,9 @@ absl::Status ReplayLogReader::State::ReadChunk() {
   const auto torn = [&] {
     return MakeStatus(
         absl::StatusCode::kDataLoss,
-        absl::StrCat("byte ", offset,
-                     ": the recording was cut off here: its last ", rest.size(),
-                     " bytes are no whole chunk; the ", so_far->events,
-                     " events before are intact"));
+        absl::StrCat("byte ", offset, ": the recording was cut off here: ",
+                     NoWholeChunk(rest.size()),
+                     "; intact before it: ", Counted(so_far->events, "event")));
   };
   if (std::ranges::all_of(rest, [](std::byte b) { return b == std::byte{}; })) {
     return torn();
@@ -237,9 +248,9 @@ absl::Status ReplayLogReader::State::ReadEnd(std::span<const std::byte> payload,
   const std::uint64_t events = reader.VarUint(UINT64_MAX);
   if (!reader.AtEnd()) return DamagedAt(begin, "the end is malformed");
   if (events == progress.events) return absl::OkStatus();
-  return DamagedAt(
-      begin, absl::StrCat("the end counts ", events, " events, the file has ",
-                          progress.events));
+  return DamagedAt(begin,
+                   absl::StrCat("the end counts ", Counted(events, "event"),
+                                ", the file has ", progress.events));
 }
 
 // --- What there is

@@ -209,7 +209,21 @@ TEST(ReplayChunks, MayNotChangePlaces) {
 TEST(ReplayChunks, NothingFollowsTheEnd) {
   std::vector<std::byte> bytes = Small();
   bytes.push_back(std::byte{1});
-  EXPECT_THAT(WhyRefused(bytes), HasSubstr("byte 178: 1 bytes after the end"));
+  EXPECT_THAT(WhyRefused(bytes), HasSubstr("byte 178: 1 byte after the end"));
+}
+
+TEST(ReplayChunks, WhatWasCutOffIsCounted) {
+  std::vector<std::byte> bytes = Small();
+  bytes.resize(160);  // where the end begins
+  EXPECT_THAT(WhyRefused(bytes), HasSubstr("it has no end; intact before it: "
+                                           "13 events"));
+  bytes.push_back(std::byte{4});
+  EXPECT_THAT(WhyRefused(bytes), HasSubstr("its last byte is no whole chunk"));
+  bytes.push_back(std::byte{1});
+  EXPECT_THAT(WhyRefused(bytes),
+              HasSubstr("its last 2 bytes are no whole chunk"));
+  EXPECT_THAT(WhyRefused(LogOf(ReplaySource::kRoom, "a00000")),
+              HasSubstr("intact before it: 1 event"));
 }
 
 TEST(ReplayChunks, KeyframesAreAPeersAndOneAFrame) {
