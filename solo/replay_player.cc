@@ -49,9 +49,10 @@ absl::StatusOr<cycles::Options> CyclesOptionsOf(const ReplayLogReader& log) {
   const std::optional<cycles::Options> options =
       cycles::FromMode(log.match()->mode, header.size);
   if (!options) {
-    return InvalidArgument(absl::StrCat("no match of Cycles has ", header.size,
-                                        " players and mode ",
-                                        log.match()->mode));
+    return InvalidArgument(
+        absl::StrCat("no match of Cycles has ", header.size,
+                     header.size == 1 ? " player" : " players", " and mode ",
+                     log.match()->mode));
   }
   return *options;
 }

@@ -36,7 +36,7 @@ Outcome Seek(const SeekOptions& options);
 
 // Two recordings of one match, or what its seats dumped when they saw that
 // their states differ (parlor/lockstep/desync.h). kFinding: they differ.
-Outcome Diff(const std::vector<std::string>& files);
+Outcome Diff(const std::vector<std::string>& paths);
 
 }  // namespace parlor::replay_program
 

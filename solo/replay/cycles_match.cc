@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "parlor/status.h"
+#include "replay/recording.h"
 #include "replay_player.h"
 
 namespace parlor::replay_program {
@@ -60,7 +61,7 @@ std::string CycleText(int seat, const cycles::Cycle& cycle) {
           : absl::StrCat(Name(kCauses, cycle.cause), " in frame ",
                          cycle.died_frame, " at ", cycle.x, ",", cycle.y));
   if (cycle.alive != 0) {
-    absl::StrAppend(&out, ", ", cycle.charges, " charges");
+    absl::StrAppend(&out, ", ", CountText(cycle.charges, "charge", "charges"));
     if (cycle.boost > 0) absl::StrAppend(&out, ", boost on");
   }
   absl::StrAppend(&out, ", score ", cycle.score, "\n");
@@ -145,9 +146,10 @@ std::string WordText(std::uint32_t word) {
 }
 
 std::string StateText(const cycles::State& state) {
-  std::string out = absl::StrCat(
-      "  round ", state.round, ", ", Name(kPhases, state.phase), ", frame ",
-      state.phase_frame, " of it; ", state.closed, " rings closed\n");
+  std::string out =
+      absl::StrCat("  round ", state.round, ", ", Name(kPhases, state.phase),
+                   ", frame ", state.phase_frame, " of it; ",
+                   CountText(state.closed, "ring", "rings"), " closed\n");
   for (int seat = 0; seat < state.players; ++seat) {
     out += CycleText(seat, state.cycles[static_cast<std::size_t>(seat)]);
   }

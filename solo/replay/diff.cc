@@ -219,9 +219,9 @@ Outcome Comparison::TellSame() const {
   if (begin_ >= end_) {
     return {kFinding, "they have no frame in common\n", ""};
   }
-  std::string out = absl::StrCat("the same in the ", CountText(end_ - begin_),
-                                 " frames that both have, and in ",
-                                 CountText(hashes_), " that both hashed\n");
+  std::string out = absl::StrCat(
+      "the same in the ", CountText(end_ - begin_, "frame", "frames"),
+      " that both have, and in ", CountText(hashes_), " that both hashed\n");
   for (const Side* side : {&a_, &b_}) {
     const std::uint32_t more = side->frames.end() - end_;
     if (more == 0) continue;
@@ -233,6 +233,16 @@ Outcome Comparison::TellSame() const {
 
 Outcome Refuse(std::string_view text) {
   return {kRefused, "", ErrorLine(text)};
+}
+
+// Whether one recording agrees with itself and with Cycles, verify says.
+Outcome RefuseOne(File file) {
+  const absl::StatusOr<Side> side = ParseSide(std::move(file));
+  if (!side.ok()) return Refuse(StatusText(side.status()));
+  return Refuse(
+      absl::StrCat("diff: ", side->recording.path,
+                   " is one recording, and two are compared (verify ",
+                   "plays one again; of desync dumps one alone will do)"));
 }
 
 }  // namespace
@@ -267,7 +277,9 @@ Outcome Diff(const std::vector<std::string>& paths) {
   if (files.size() == 2) {
     return DiffRecordings(std::move(files[0]), std::move(files[1]));
   }
-  return Refuse("diff: recordings are compared two by two");
+  if (files.size() == 1) return RefuseOne(std::move(files.front()));
+  return Refuse(absl::StrCat("diff: recordings are compared two by two, and ",
+                             "here are ", files.size()));
 }
 
 }  // namespace parlor::replay_program

@@ -147,4 +147,9 @@ std::string CountText(std::uint64_t count) {
   return out;
 }
 
+std::string CountText(std::uint64_t count, std::string_view one,
+                      std::string_view many) {
+  return CountText(count).append(" ").append(count == 1 ? one : many);
+}
+
 }  // namespace parlor::replay_program

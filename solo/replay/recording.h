@@ -49,6 +49,9 @@ std::optional<Duration> ParseTime(std::string_view text);
 std::string SeatsText(std::uint32_t seats);
 // "12,345"
 std::string CountText(std::uint64_t count);
+// "1 hash", "12,345 hashes"
+std::string CountText(std::uint64_t count, std::string_view one,
+                      std::string_view many);
 
 }  // namespace parlor::replay_program
 

@@ -69,7 +69,8 @@ void ForEachFrame(std::span<const ReplayHash> hashes, Visit visit) {
   }
 }
 
-void CheckAgreement(const ReplayFrames& frames, Findings& findings) {
+void CheckAgreement(const lockstep::ReplayHeader& header,
+                    const ReplayFrames& frames, Findings& findings) {
   std::uint64_t compared = 0;
   std::uint64_t differ = 0;
   std::string first;
@@ -87,10 +88,16 @@ void CheckAgreement(const ReplayFrames& frames, Findings& findings) {
   });
   if (differ > 0) {
     findings.Find(absl::StrCat("seats disagree in ", CountText(differ), " of ",
-                               CountText(compared), " frames; first ", first));
+                               CountText(compared, "frame", "frames"),
+                               "; first ", first));
   } else if (compared > 0) {
-    findings.Say(absl::StrCat("seats agree in all ", CountText(compared),
-                              " frames that more than one hashed"));
+    findings.Say(absl::StrCat(
+        compared == 1 ? "seats agree in the " : "seats agree in all ",
+        CountText(compared, "frame", "frames"), " that more than one hashed"));
+  } else if (header.source == lockstep::ReplaySource::kPeer) {
+    findings.Say(absl::StrCat("recorded by seat ", header.recorded_by,
+                              ": the hashes are its own, and there are no "
+                              "others to compare"));
   } else {
     findings.Say("no frame has the hashes of more than one seat");
   }
@@ -159,16 +166,18 @@ class Simulation {
       wrong += seat.wrong;
       if (seat.wrong == 0) continue;
       findings.Say(absl::StrCat("seat ", i, ": ", CountText(seat.wrong), " of ",
-                                CountText(seat.said), " hashes are wrong"));
+                                CountText(seat.said, "hash", "hashes"),
+                                seat.wrong == 1 ? " is wrong" : " are wrong"));
     }
-    findings.Say(absl::StrCat("Cycles plays ", CountText(state_.frame),
-                              " frames: ", CountText(said - wrong), " of ",
-                              CountText(said), " hashes right, ",
-                              compared_keyframes_, " keyframes compared"));
+    findings.Say(absl::StrCat(
+        "Cycles plays ", CountText(state_.frame, "frame", "frames"), ": ",
+        CountText(said - wrong), " of ", CountText(said, "hash", "hashes"),
+        " right, ", CountText(compared_keyframes_, "keyframe", "keyframes"),
+        " compared"));
     const std::uint64_t beyond = frames_.hashes().size() - said;
     if (beyond > 0) {
-      findings.Say(absl::StrCat(CountText(beyond),
-                                " hashes are of frames that nobody can run"));
+      findings.Say(absl::StrCat("of frames that nobody can run: ",
+                                CountText(beyond, "hash", "hashes")));
     }
   }
 
@@ -177,7 +186,7 @@ class Simulation {
   cycles::State state_;
   std::array<Seat, lockstep::kReplaySeatsMax> seats_{};
   std::uint32_t proved_ = 0;
-  int compared_keyframes_ = 0;
+  std::uint64_t compared_keyframes_ = 0;
 };
 
 void TellFile(const Recording& recording, Findings& findings) {
@@ -186,10 +195,10 @@ void TellFile(const Recording& recording, Findings& findings) {
         absl::StrCat(Printable(recording.path), ": ", recording.log.warning()));
     return;
   }
-  findings.Say(absl::StrCat(Printable(recording.path), ": whole, ",
-                            CountText(recording.bytes.size()), " bytes, ",
-                            CountText(recording.log.events()),
-                            " events, all checksums right"));
+  findings.Say(absl::StrCat(
+      Printable(recording.path), ": whole, ", CountText(recording.bytes.size()),
+      " bytes, ", CountText(recording.log.events(), "event", "events"),
+      ", all checksums right"));
 }
 
 Outcome Refuse(const absl::Status& status) {
@@ -234,8 +243,8 @@ Outcome Verify(const std::vector<std::string>& files) {
     findings.Say("no match began");
     return findings.outcome("");
   }
-  CheckAgreement(*frames, findings);
   const lockstep::ReplayLogReader& log = recordings->front().log;
+  CheckAgreement(log.header(), *frames, findings);
   const CyclesMatch match = RecognizeCycles(log, *frames);
   if (match.start) {
     Simulation(*frames, log, *match.start).Run(findings);

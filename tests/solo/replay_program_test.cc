@@ -13,6 +13,7 @@
 
 #include "cycles/game.h"
 #include "parlor/lockstep/desync.h"
+#include "replay/cycles_match.h"
 #include "replay/recording.h"
 #include "solo/cycles_recording.h"
 #include "solo/cycles_room.h"
@@ -82,7 +83,8 @@ TEST_F(ReplayProgram, RefusesArgumentsInOneLine) {
   ExpectRefused({"seek", file, "--frame", "101"}, "it has the frames 0 to 100");
   ExpectRefused({"seek", file, "--time", "2"}, "ends at 0:01.666");
   ExpectRefused({"diff"}, "FILE");
-  ExpectRefused({"diff", file}, "recordings are compared two by two");
+  ExpectRefused({"diff", file}, file + " is one recording, and two are");
+  ExpectRefused({"diff", file, file, file}, "two by two, and here are 3");
   EXPECT_THAT(Do(0, {"--help"}).out, HasSubstr("Exit codes"));
   EXPECT_THAT(Do(0, {"seek", "--help"}).out, HasSubstr("--time"));
   EXPECT_THAT(Do(0, {"--version"}).out, HasSubstr("version 2"));
@@ -106,6 +108,7 @@ TEST_F(ReplayProgram, RefusesFilesThatAreNoReplays) {
                   "cannot read " + folder_.At("none"));
     ExpectRefused(with(folder_.path()), "Is a directory");
   }
+  ExpectRefused({"diff", text}, text + ": byte 0: not a parlor replay");
 }
 
 TEST_F(ReplayProgram, DamageIsRefusedWithItsPlaceOrCutOff) {
@@ -243,6 +246,37 @@ TEST_F(ReplayProgram, VerifyGoesOnAfterARestart) {
   EXPECT_THAT(Do(0, {"seek", next, "--frame", "400"}).out,
               AllOf(HasSubstr("no state: "), HasSubstr("seat 2: ")));
   ExpectRefused({"verify", next, first}, first + ": this recording does not");
+}
+
+TEST_F(ReplayProgram, VerifyOfOneSeatExpectsNoOthers) {
+  const std::string of_one = File(
+      "of_one", CyclesRecording{.frames = 60, .recorded_by = 2, .players = 3});
+  EXPECT_THAT(Do(0, {"verify", of_one}).out,
+              AllOf(HasSubstr("recorded by seat 2: the hashes are its own, and "
+                              "there are no others to compare\n"),
+                    Not(HasSubstr("more than one seat"))));
+}
+
+TEST_F(ReplayProgram, OneIsNoPlural) {
+  const std::string peer =
+      File("peer", CyclesRecording{.frames = 1, .keyframe_every = 1});
+  EXPECT_THAT(Do(0, {"verify", peer}).out,
+              HasSubstr("Cycles plays 1 frame: 2 of 2 hashes right, 1 keyframe "
+                        "compared\n"));
+  EXPECT_THAT(Do(0, {"diff", peer, peer}).out,
+              HasSubstr("the same in the 1 frame that both have, and in 2"));
+  const std::string room = File("room", CyclesRoom{.frames = 1});
+  EXPECT_THAT(Do(0, {"verify", room}).out,
+              HasSubstr("seats agree in the 1 frame that more than one"));
+  const std::string odd = File("odd", CyclesRoom{.frames = 1, .odd = 2});
+  EXPECT_THAT(Do(1, {"verify", odd}).out,
+              AllOf(HasSubstr("seats disagree in 1 of 1 frame; first frame 0"),
+                    HasSubstr("seat 2: 1 of 1 hash is wrong")));
+  cycles::State state = cycles::Start({.players = 2, .size = 0}, 9, 1);
+  state.closed = 1;
+  state.cycles[0].charges = 1;
+  EXPECT_THAT(StateText(state),
+              AllOf(HasSubstr(" 1 ring closed\n"), HasSubstr(", 1 charge,")));
 }
 
 // --- seek
@@ -478,6 +512,8 @@ TEST(ReplayTimes, AreReadAndWritten) {
   EXPECT_EQ(SeatsText(0b100), "seat 2");
   EXPECT_EQ(CountText(1'234'567), "1,234,567");
   EXPECT_EQ(CountText(123), "123");
+  EXPECT_EQ(CountText(0, "hash", "hashes"), "0 hashes");
+  EXPECT_EQ(CountText(1, "hash", "hashes"), "1 hash");
 }
 
 }  // namespace
