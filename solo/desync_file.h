@@ -9,6 +9,10 @@
 
 namespace parlor::solo {
 
+// Whether WriteDesyncFile could make it now: asked before the match, so that
+// nobody learns of it when there is something to keep. The same errors.
+absl::Status CheckDesyncFile(const std::string& path);
+
 // A new file, for its owner alone. AlreadyExists: something of that name is
 // there, and stays; Unavailable: it cannot be made. Both name the file.
 absl::Status WriteDesyncFile(const std::string& path,

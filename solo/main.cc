@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "desync_file.h"
 #include "device_key.h"
 #include "headless.h"
 #include "options.h"
@@ -21,13 +22,26 @@
 namespace parlor::solo {
 namespace {
 
-// Before the match, so that nobody plays one that cannot be recorded.
-int ClaimRecord(const std::string& path) {
-  const absl::Status status = host::ClaimReplayFile(path);
+// The exit code of what is known of an option's file.
+int CheckFile(const char* option, const absl::Status& status) {
   if (status.ok()) return kExitOk;
   const std::string text = Printable(StatusText(status));
-  std::fprintf(stderr, "parlor-solo: --record: %s\n", text.c_str());
+  std::fprintf(stderr, "parlor-solo: %s: %s\n", option, text.c_str());
   return absl::IsAlreadyExists(status) ? kExitRefused : kExitFailed;
+}
+
+// Before the match, so that nobody plays one that cannot be recorded, or whose
+// desync cannot be kept.
+int TakeFiles(const Options& options) {
+  int code = kExitOk;
+  if (!options.desync.empty()) {
+    code = CheckFile("--desync", CheckDesyncFile(options.desync));
+  }
+  // Which makes it: last.
+  if (code == kExitOk && !options.record.empty()) {
+    code = CheckFile("--record", host::ClaimReplayFile(options.record));
+  }
+  return code;
 }
 
 // What a host knows this device by, where a pass is shown to one.
@@ -58,11 +72,7 @@ int Main(int argc, char** argv) {
     std::fprintf(stderr, "parlor-solo: --pass: %s\n", text.c_str());
     return kExitFailed;
   }
-  if (!options.record.empty()) {
-    if (const int code = ClaimRecord(options.record); code != kExitOk) {
-      return code;
-    }
-  }
+  if (const int code = TakeFiles(options); code != kExitOk) return code;
   return options.headless ? RunHeadless(options) : RunTerminal(options);
 }
 

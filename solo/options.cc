@@ -148,8 +148,9 @@ std::string Footer() {
       "refused or left, the\n     connection was lost for good, the port "
       "cannot be had, this device's key\n     cannot, or a seat saw another "
       "match than this one (desync)\n"
-      "  2  bad arguments, a --record FILE that is there already, or a replay "
-      "file that\n     cannot be read, is damaged or is not one\n");
+      "  2  bad arguments, a --record or --desync FILE that is there already, "
+      "or "
+      "a replay\n     file that cannot be read, is damaged or is not one\n");
 }
 
 void DeclareFriends(CLI::App& app, Raw& raw) {
@@ -369,6 +370,9 @@ Options Checked(const CLI::App& app, const Raw& raw) {
     if (app.count(flag) > 0 && file.empty()) {
       throw BadArgument{absl::StrCat(flag, ": the file has no name")};
     }
+  }
+  if (!options.desync.empty() && options.desync == options.record) {
+    throw BadArgument{"--desync: the file is that of --record"};
   }
   return options;
 }

@@ -92,4 +92,15 @@ int MakeWholeFile(const std::string& path, std::span<const std::byte> bytes) {
   return unsynced != 0 ? unsynced : error;
 }
 
+int TryWholeFile(const std::string& path) {
+  struct stat about {};
+  // A link that leads nowhere is something too.
+  if (lstat(path.c_str(), &about) == 0) return EEXIST;
+  if (errno != ENOENT) return errno;
+  std::string draft = path + ".XXXXXX";
+  const int error = WriteDraft(draft, {});
+  if (error == 0) unlink(draft.c_str());
+  return error;
+}
+
 }  // namespace parlor::host

@@ -35,6 +35,10 @@ absl::StatusOr<WholeFile> ReadWholeFile(const std::string& path,
 // which is left behind only by a process that is killed meanwhile.
 int MakeWholeFile(const std::string& path, std::span<const std::byte> bytes);
 
+// What MakeWholeFile would return now, of a file that is only made later: tries
+// it, but under the other name, and leaves nothing behind.
+int TryWholeFile(const std::string& path);
+
 }  // namespace parlor::host
 
 #endif  // PARLOR_HOST_STORAGE_WHOLE_FILE_H_

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "parlor/printable.h"
 #include "parlor/status.h"
 #include "terminal/menu.h"
 #include "terminal/texts.h"
@@ -199,6 +200,11 @@ std::string NetScene::last_words() const {
   }
   if (const std::string warning = Warning(); !warning.empty()) {
     absl::StrAppend(&out, "parlor-solo: ", warning, "\n");
+  }
+  if (const auto& written = session_.desync_status();
+      written && !written->ok()) {
+    absl::StrAppend(
+        &out, "parlor-solo: --desync: ", Printable(StatusText(*written)), "\n");
   }
   if (exit_code() == kExitOk && !game_.again.empty()) {
     absl::StrAppend(&out, "Again: ", game_.again, "\n");

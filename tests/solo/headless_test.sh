@@ -95,6 +95,20 @@ bad "--record: .*match.replay exists already" \
   --headless --seed 8 --frames 100 --record "$replay"
 cmp -s "$replay" "$work/before" || fail "the recording is overwritten"
 
+# So is a file for a desync: before the match, and without a trace of it.
+: > "$work/taken"
+bad '--desync: .*taken exists already' --headless --desync "$work/taken"
+ln -s nowhere "$work/link"
+bad '--desync: .*link exists already' --headless --desync "$work/link"
+run 1 --headless --desync "$work/no/such/place" --record "$work/unmade"
+lines "$work/err" 1
+wants "$work/err" '--desync: cannot write .*/no/such/place: No such file'
+run 1 --headless --desync "$replay/inside"
+wants "$work/err" '--desync: cannot write .*/inside: Not a directory'
+run 0 --headless --seed 7 --frames 100 --desync "$work/desync"
+[[ "$(cd "$work" && echo *sync* unmade*)" == '*sync* unmade*' ]] ||
+  fail "left behind: $(ls "$work")"
+
 # A flipped byte, a cut and a foreign file are refused with their place.
 refused() { # pattern arguments...
   local pattern="$1"

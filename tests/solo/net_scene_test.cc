@@ -14,6 +14,7 @@
 
 #include "friend_link.h"
 #include "parlor/status.h"
+#include "support/temp_folder.h"
 #include "terminal/solo_scene.h"
 
 namespace parlor::solo {
@@ -243,6 +244,23 @@ TEST_F(NetSceneTest, TriesThatRunOutEndIt) {
   EXPECT_EQ(scene(1).exit_code(), kExitFailed);
   EXPECT_EQ(scene(1).last_words(),
             "parlor-solo: the connection was lost and did not come back\n");
+}
+
+// The file came while they played.
+TEST_F(NetSceneTest, ADesyncThatCannotBeWrittenIsTold) {
+  const test::TempFolder folder;
+  NetGame game = Game(true);
+  game.session.desync = folder.Write("dump", "mine");
+  scenes_.push_back(std::make_unique<NetScene>(std::move(game)));
+  Run(25);
+  Start(2);
+  Run(500);
+  EXPECT_EQ(scene(0).last_words(), "Again: listen\n");
+  const_cast<cycles::State*>(scene(0).session().state())->seed ^= 1;
+  Run(2'000);
+  EXPECT_THAT(scene(0).last_words(),
+              HasSubstr("parlor-solo: --desync: " + folder.At("dump") +
+                        " exists already\n"));
 }
 
 TEST_F(NetSceneTest, AHostThatLeavesEndsItAtOnce) {
