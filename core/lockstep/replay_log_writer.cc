@@ -261,6 +261,7 @@ void ReplayLogWriter::Write() {
       s.chunks > kReplayChunksMax) {
     status_ = MakeStatus(absl::StatusCode::kResourceExhausted,
                          "the replay is as large as one may be");
+    s.sink.OnFull();
     return;
   }
   status_ = s.sink.Write(s.out);

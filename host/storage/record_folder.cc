@@ -72,6 +72,15 @@ class RecordFolder::File final : public lockstep::ReplaySink {
     return status;
   }
 
+  // Each is told of: others go on.
+  void OnFull() override {
+    if (!shared_->log || !file_) return;
+    shared_->log(
+        LogLevel::kWarning,
+        "the recording of room " + std::to_string(room_) +
+            " ends, as large as one may be: " + Printable(file_->path()));
+  }
+
  private:
   absl::Status Make() {
     const std::string name =

@@ -27,7 +27,8 @@ class RecordFolder final : public RoomRecords {
   using WallClock = std::function<std::int64_t()>;
 
   // `log` is told when recordings cannot be written any more and when they can
-  // again, once each, on any thread. Sinks may outlive the folder.
+  // again, once each, and of each file that is full (lockstep/replay_log.h), on
+  // any thread. Sinks may outlive the folder.
   //
   // InvalidArgument: there is no folder at `path`, or not one that this process
   // may write to.

@@ -35,6 +35,8 @@ class ReplayFile final : public lockstep::ReplaySink {
 
   absl::Status Write(std::span<const std::byte> bytes) override;
 
+  const std::string& path() const { return path_; }
+
  private:
   std::string path_;
   FileDescriptor file_;

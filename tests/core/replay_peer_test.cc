@@ -228,6 +228,7 @@ TEST(PeerReplayLog, AFullFileEndsTheRecording) {
     writer.AddFrame(TimePoint{}, word, 0);
   }
   EXPECT_THAT(writer.status(), StatusIs(absl::StatusCode::kResourceExhausted));
+  EXPECT_EQ(sink.full, 1);
   EXPECT_LE(sink.bytes.size(), kReplayBytesMax);
   EXPECT_GT(sink.bytes.size() + 2 * state.size(), kReplayBytesMax);
   absl::StatusOr<ReplayLogReader> log = ReplayLogReader::Open(sink.bytes, true);

@@ -7,6 +7,7 @@
 
 #include "core/room_script.h"
 #include "support/replay_bytes.h"
+#include "support/status_matchers.h"
 
 namespace parlor::lockstep {
 namespace {
@@ -60,6 +61,28 @@ TEST_F(RoomLogTest, ALobbyInWhichTooMuchHappensIsWhole) {
   ASSERT_TRUE(log.ok()) << log.status();
   EXPECT_EQ(log->events(), 1u + 2 * 4'000 + 2);
   EXPECT_FALSE(log->match());
+}
+
+// Each event of a match is a chunk.
+TEST_F(RoomLogTest, ItsSinkIsToldThatItIsFull) {
+  Do("join a");
+  Do("join b");
+  Do("a START 0 0 0");
+  ReplayEvent event;
+  event.seat = 1;
+  event.code = 1006;
+  for (std::size_t i = 0; i < kReplayChunksMax - 10; ++i) {
+    event.kind = i % 2 == 0 ? ReplayKind::kDrop : ReplayKind::kResume;
+    log_.OnEvent(script_.now(), event);
+  }
+  EXPECT_EQ(log_.status(), absl::OkStatus());
+  EXPECT_EQ(sink_.full, 0);
+  for (int i = 0; i < 20; ++i) {
+    event.kind = i % 2 == 0 ? ReplayKind::kDrop : ReplayKind::kResume;
+    log_.OnEvent(script_.now(), event);
+  }
+  EXPECT_THAT(log_.status(), StatusIs(absl::StatusCode::kResourceExhausted));
+  EXPECT_EQ(sink_.full, 1);
 }
 
 }  // namespace

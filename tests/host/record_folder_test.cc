@@ -95,6 +95,21 @@ TEST_F(RecordFolderTest, AFullDiskEndsRecordingsAndIsToldOnce) {
   EXPECT_THAT(log_[1], HasSubstr("written again"));
 }
 
+// Its own line, whatever else is recorded.
+TEST_F(RecordFolderTest, ARecordingThatIsFullIsTold) {
+  const auto folder = Open();
+  const RoomRecords::Recording full = folder->Open(7);
+  const RoomRecords::Recording other = folder->Open(8);
+  EXPECT_TRUE(Write(full, "all").ok());
+  full.sink->OnFull();
+  EXPECT_TRUE(Write(other, "more").ok());
+  EXPECT_THAT(log_, ElementsAre("the recording of room 7 ends, as large as one "
+                                "may be: " +
+                                folder_.At("room-7-20261130T174400Z.replay")));
+  other.sink->OnFull();
+  EXPECT_EQ(log_.size(), 2u);
+}
+
 TEST_F(RecordFolderTest, AFolderThatIsGoneEndsRecordings) {
   auto folder = Open();
   const RoomRecords::Recording recording = folder->Open(1);

@@ -25,8 +25,11 @@ class MemoryReplaySink final : public lockstep::ReplaySink {
     return absl::OkStatus();
   }
 
+  void OnFull() override { ++full; }
+
   std::vector<std::byte> bytes;
   int writes = 0;
+  int full = 0;
   absl::Status fail;
 };
 

@@ -157,6 +157,9 @@ class ReplaySink {
   virtual ~ReplaySink() = default;
   // Some 1 KB once a second. Not OK ends the recording, and nothing else.
   virtual absl::Status Write(std::span<const std::byte> bytes) = 0;
+  // The recording ends here, before what it is of: it is as large as one may
+  // be. Once, and nothing follows.
+  virtual void OnFull() {}
 };
 
 // Writes a recording, chunk by chunk: one is complete, and with the sink, once

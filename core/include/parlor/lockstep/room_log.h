@@ -59,6 +59,7 @@ class RoomLog final : public RoomRecorder, private ReplaySink {
 
  private:
   absl::Status Write(std::span<const std::byte> bytes) override;
+  void OnFull() override { sink_.OnFull(); }
 
   ReplaySink& sink_;
   bool match_;         // has begun
