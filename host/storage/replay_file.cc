@@ -5,12 +5,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <filesystem>
+#include <string_view>
 #include <system_error>
 
 #include "absl/strings/str_cat.h"
+#include "parlor/byte_io.h"
+#include "parlor/lockstep/desync.h"
 #include "parlor/status.h"
 
 namespace parlor::host {
@@ -29,7 +33,25 @@ absl::Status Exists(const std::string& path) {
                     absl::StrCat(path, " exists already"));
 }
 
+std::size_t MostBytes(std::span<const std::byte> begin) {
+  return BeginsAsDump(begin) ? lockstep::kDesyncBytesMax
+                             : lockstep::kReplayBytesMax;
+}
+
+absl::Status TooLarge(const std::string& path,
+                      std::span<const std::byte> begin) {
+  return InvalidArgument(
+      absl::StrCat(path, ": larger than any ",
+                   BeginsAsDump(begin) ? "desync dump" : "replay", ", ",
+                   MostBytes(begin), " bytes"));
+}
+
 }  // namespace
+
+bool BeginsAsDump(std::span<const std::byte> bytes) {
+  constexpr std::string_view kMagic = "PARLORDS";  // core/lockstep/DESYNC.md
+  return AsText(bytes).starts_with(kMagic);
+}
 
 absl::StatusOr<std::unique_ptr<ReplayFile>> ReplayFile::Create(
     const std::string& path) {
@@ -81,16 +103,9 @@ absl::StatusOr<std::vector<std::byte>> ReadReplayBytes(
   if (!file.valid() || fstat(file.get(), &about) != 0) {
     return FileError(path, "read", errno);
   }
-  const auto too_large = [&] {
-    return InvalidArgument(absl::StrCat(path, ": byte ",
-                                        lockstep::kReplayBytesMax,
-                                        ": larger than any replay"));
-  };
   // A pipe has no size.
   const auto size = static_cast<std::size_t>(about.st_size);
-  if (size > lockstep::kReplayBytesMax) return too_large();
   std::vector<std::byte> bytes;
-  bytes.reserve(size);
   std::array<std::byte, 65536> part;
   while (true) {
     const ssize_t count = read(file.get(), part.data(), part.size());
@@ -98,7 +113,10 @@ absl::StatusOr<std::vector<std::byte>> ReadReplayBytes(
     if (count < 0) return FileError(path, "read", errno);
     if (count == 0) return bytes;
     bytes.insert(bytes.end(), part.begin(), part.begin() + count);
-    if (bytes.size() > lockstep::kReplayBytesMax) return too_large();
+    if (std::max(size, bytes.size()) > MostBytes(bytes)) {
+      return TooLarge(path, bytes);
+    }
+    bytes.reserve(size);
   }
 }
 

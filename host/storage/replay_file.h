@@ -47,8 +47,13 @@ class ReplayFile final : public lockstep::ReplaySink {
 // AlreadyExists: it would replace a file, and the file is not empty.
 absl::Status ClaimReplayFile(const std::string& path);
 
-// The whole file, at most lockstep::kReplayBytesMax. Unavailable: it cannot be
-// read. InvalidArgument: it is larger. The text names the file.
+// Whether it begins as the dump of a seat (parlor/lockstep/desync.h) does.
+bool BeginsAsDump(std::span<const std::byte> bytes);
+
+// The whole file, at most lockstep::kReplayBytesMax or, where it begins as a
+// dump, lockstep::kDesyncBytesMax: what it is, the reader finds. Unavailable:
+// it cannot be read. InvalidArgument: it is larger. The text names the file,
+// and the limit.
 absl::StatusOr<std::vector<std::byte>> ReadReplayBytes(const std::string& path);
 
 }  // namespace parlor::host

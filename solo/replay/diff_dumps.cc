@@ -1,22 +1,19 @@
 #include <algorithm>
 #include <memory>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "cycles/game.h"
-#include "parlor/byte_io.h"
 #include "parlor/lockstep/desync.h"
 #include "parlor/status.h"
 #include "replay/diff.h"
 #include "replay/recording.h"
 #include "replay_player.h"
+#include "storage/replay_file.h"
 
 namespace parlor::replay_program {
 namespace {
-
-constexpr std::string_view kMagic = "PARLORDS";  // core/lockstep/DESYNC.md
 
 absl::StatusOr<lockstep::DesyncDump> ParseDump(const File& file) {
   absl::StatusOr<lockstep::DesyncDump> dump =
@@ -39,9 +36,7 @@ lockstep::FreshGame GameOf(const std::vector<lockstep::DesyncDump>& dumps) {
 
 }  // namespace
 
-bool IsDump(const File& file) {
-  return AsText(file.bytes).substr(0, kMagic.size()) == kMagic;
-}
+bool IsDump(const File& file) { return host::BeginsAsDump(file.bytes); }
 
 Outcome DiffDumps(const std::vector<File>& files) {
   std::vector<lockstep::DesyncDump> dumps;

@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 
+#include "parlor/lockstep/desync.h"
 #include "parlor/status.h"
 #include "support/full_disk.h"
 #include "support/status_matchers.h"
@@ -105,7 +106,22 @@ TEST(ReplayFile, WhatCannotBeReadIsNamed) {
   const std::string large = folder.Write("large", "");
   std::filesystem::resize_file(large, lockstep::kReplayBytesMax + 1);
   EXPECT_THAT(StatusText(ReadReplayBytes(large).status()),
-              HasSubstr("larger than any replay"));
+              HasSubstr(large + ": larger than any replay, 134217728 bytes"));
+}
+
+// A dump may be larger, and is read to be compared.
+TEST(ReplayFile, ADumpMayBeLargerThanAReplay) {
+  const test::TempFolder folder;
+  const std::string dump = folder.Write("dump", "PARLORDS");
+  std::filesystem::resize_file(dump, lockstep::kReplayBytesMax + 1);
+  const auto bytes = ReadReplayBytes(dump);
+  ASSERT_TRUE(bytes.ok()) << bytes.status();
+  EXPECT_EQ(bytes->size(), lockstep::kReplayBytesMax + 1);
+  EXPECT_TRUE(BeginsAsDump(*bytes));
+  std::filesystem::resize_file(dump, lockstep::kDesyncBytesMax + 1);
+  EXPECT_THAT(
+      StatusText(ReadReplayBytes(dump).status()),
+      HasSubstr(dump + ": larger than any desync dump, 268435456 bytes"));
 }
 
 }  // namespace
