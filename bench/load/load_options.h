@@ -1,0 +1,58 @@
+// What room_load is asked for on its command line.
+#ifndef PARLOR_BENCH_LOAD_LOAD_OPTIONS_H_
+#define PARLOR_BENCH_LOAD_LOAD_OPTIONS_H_
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+
+namespace parlor::load {
+
+struct LoadOptions {
+  std::string host;  // numeric, IPv4
+  std::uint16_t port = 0;
+
+  std::uint32_t rooms = 64;
+  int seats = 8;            // 2..32
+  std::uint32_t rate = 60;  // frames a second; of an open loop
+  // Whether a seat sends its frames at a moment of the step that is its own, or
+  // all of them do at once.
+  enum class Phases : std::uint8_t { kSpread, kStep };
+  Phases phases = Phases::kSpread;
+  // Open: a seat sends by the clock, whatever comes back. Closed: it sends
+  // frame k + 1 as soon as all others' frame k is in.
+  enum class Loop : std::uint8_t { kOpen, kClosed };
+  Loop loop = Loop::kOpen;
+
+  double seconds = 10;  // that are measured
+  double warm_seconds =
+      2;  // before them; with `idle`, the wait after the joins
+  std::optional<pid_t> server_pid;
+  std::optional<int> cpu;  // run on that core alone
+  int addresses = 1;       // of 127/8, in turn, from 127.0.0.1 on
+  std::uint32_t idle = 0;  // that many connections and no load; 0: load
+  std::uint64_t seed = 1;  // of the phases and of the masking keys
+  bool json = false;
+};
+
+// `arguments` without the program's name. InvalidArgument, with the flag, the
+// value and what is allowed.
+absl::StatusOr<LoadOptions> ParseLoadOptions(
+    std::span<const char* const> arguments);
+
+// What --help prints.
+std::string_view LoadHelp();
+
+// As the command line and the report spell them.
+std::string_view Name(LoadOptions::Phases phases);
+std::string_view Name(LoadOptions::Loop loop);
+
+}  // namespace parlor::load
+
+#endif  // PARLOR_BENCH_LOAD_LOAD_OPTIONS_H_
