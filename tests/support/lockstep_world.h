@@ -27,6 +27,7 @@
 #include "parlor/lockstep/peer.h"
 #include "parlor/lockstep/room.h"
 #include "parlor/transports/memory_pipe.h"
+#include "support/raw_lockstep_client.h"
 #include "support/toy_game.h"
 
 namespace parlor::test {
@@ -62,45 +63,6 @@ class LoggedGame final : public ToyGame {
     none.fill(0xffffffff);
     return none;
   }
-};
-
-// A connection without a peer behind it: says what it is told to.
-class RawClient final : public ConnectionHandler {
- public:
-  void Use(std::unique_ptr<Connection> connection) {
-    connection_ = std::move(connection);
-  }
-  void Say(const lockstep::Message& message) {
-    if (connection_ == nullptr) return;
-    connection_->Send(Lane::kReliable, MessageKind::kBinary,
-                      lockstep::Encode(message));
-  }
-  void Input(std::uint32_t frame) {
-    Say({.kind = lockstep::Kind::kInput, .frame = frame, .value = frame});
-  }
-  void Leave() {
-    if (connection_ != nullptr) connection_->Close(CloseReason::kNormal);
-  }
-  bool connected() const { return connection_ != nullptr; }
-  int seat() const { return seat_; }
-  std::uint32_t token() const { return token_; }
-
- private:
-  void OnMessage(TimePoint, Connection&, Lane, MessageKind,
-                 std::span<const std::byte> bytes) override {
-    const auto message =
-        lockstep::Decode(bytes.first<lockstep::kMessageSize>());
-    if (message.kind != lockstep::Kind::kWelcome) return;
-    seat_ = message.slot;
-    token_ = message.value;
-  }
-  void OnClose(TimePoint, Connection&, const CloseEvent&) override {
-    connection_.reset();
-  }
-
-  std::unique_ptr<Connection> connection_;
-  int seat_ = -1;
-  std::uint32_t token_ = 0;
 };
 
 // How a host that cannot be reached answers.
@@ -193,7 +155,7 @@ class LockstepWorld {
                         .device = {},
                         .resume = {}};
       if (raw) {
-        raw_ = std::make_unique<RawClient>();
+        raw_ = std::make_unique<RawLockstepClient>();
         raw_->Use(Connect(world.now(), hello, raw_.get()));
       } else {
         peer_ =
@@ -237,7 +199,7 @@ class LockstepWorld {
     }
 
     lockstep::Peer& peer() { return *peer_; }
-    RawClient& raw() { return *raw_; }
+    RawLockstepClient& raw() { return *raw_; }
     bool is_raw() const { return raw_ != nullptr; }
     LoggedGame& game() { return game_; }
     bool in_match() const {
@@ -269,7 +231,7 @@ class LockstepWorld {
     PipePump pump_;
     LoggedGame game_;
     Link* link_ = nullptr;
-    std::unique_ptr<RawClient> raw_;
+    std::unique_ptr<RawLockstepClient> raw_;
     std::unique_ptr<lockstep::Peer> peer_;
   };
 

@@ -120,7 +120,7 @@ class RandomMatch {
 
   // Mostly on time, so that the match goes on; at most 3 inputs a tick.
   void Play(Hostile& hostile) {
-    test::RawClient& raw = hostile.client->raw();
+    test::RawLockstepClient& raw = hostile.client->raw();
     if (raw.token() == 0) return;
     if (random_.Chance(1, 60)) Misbehave(hostile);
     const auto delay = static_cast<std::uint32_t>(options_.peer.delay);
@@ -132,7 +132,7 @@ class RandomMatch {
   }
 
   void Misbehave(Hostile& hostile) {
-    test::RawClient& raw = hostile.client->raw();
+    test::RawLockstepClient& raw = hostile.client->raw();
     switch (random_.Below(12)) {
       case 0:
         hostile.next += 1 + random_.Below(3);
