@@ -94,6 +94,15 @@ void Watch(const Side& side) {
   SSL_CTX_set_msg_callback(side.context()->get(), OnRecord);
 }
 
+// Opens `link`, the client's end watched.
+void OpenWatched(TlsLink& link) {
+  const TlsClient client = LocalClient();
+  Watch(client);
+  link.Serve(LocalServer());
+  link.Connect(client);
+  link.Run();
+}
+
 int Fatal(int alert) { return SSL3_AL_FATAL << 8 | alert; }
 
 // Says something both ways and ends; true when all of it came through.
@@ -744,11 +753,7 @@ TEST(TlsStream, EventsAreRepeated) {
 
 TEST(TlsStream, ManyPiecesAreOneRecord) {
   TlsLink link(1);
-  const TlsClient client = LocalClient();
-  Watch(client);
-  link.Serve(LocalServer());
-  link.Connect(client);
-  link.Run();
+  OpenWatched(link);
   const std::vector<std::byte> message(12);
   for (const std::size_t count : {std::size_t{1}, std::size_t{1000}}) {
     const std::vector<stream::Bytes> pieces(count, message);
@@ -788,11 +793,7 @@ TEST(TlsStream, LosesAClientThatChangesItsKeysWithoutEnd) {
   for (const bool says_more : {true, false}) {
     SCOPED_TRACE(says_more);
     TlsLink link(1);
-    const TlsClient client = LocalClient();
-    Watch(client);
-    link.Serve(LocalServer());
-    link.Connect(client);
-    link.Run();
+    OpenWatched(link);
     int updates = 0;
     while (link.server.ended() == IoStatus::kBlocked && updates < 1'000) {
       EXPECT_EQ(link.client.unsent(), 0u);
