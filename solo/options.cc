@@ -2,7 +2,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cstdlib>
 #include <initializer_list>
@@ -12,14 +11,13 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "cycles/names.h"
 #include "parlor/printable.h"
 #include "secret_file.h"
 #include "stream/http_head.h"
 
 namespace parlor::solo {
 namespace {
-
-constexpr std::array<std::string_view, 3> kLevels = {"easy", "normal", "hard"};
 
 // What was wrong with one argument.
 struct BadArgument {
@@ -60,8 +58,8 @@ std::uint32_t NumberIn(std::string_view flag, const std::string& text,
 }
 
 cycles::Level ParseLevel(const std::string& text) {
-  for (std::size_t i = 0; i < kLevels.size(); ++i) {
-    if (text == kLevels[i]) return static_cast<cycles::Level>(i);
+  for (std::size_t i = 0; i < cycles::names::kLevels.size(); ++i) {
+    if (text == cycles::names::kLevels[i]) return static_cast<cycles::Level>(i);
   }
   throw BadArgument{
       absl::StrCat("--level: ", text, " is not one of easy, normal, hard")};
@@ -418,7 +416,7 @@ std::variant<Options, Exit> ParseOptions(int argc, const char* const* argv,
 }
 
 std::string_view LevelName(cycles::Level level) {
-  return kLevels[static_cast<std::size_t>(level)];
+  return cycles::names::kLevels[static_cast<std::size_t>(level)];
 }
 
 std::string SizeName(int width, int height) {

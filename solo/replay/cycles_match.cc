@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "cycles/names.h"
 #include "parlor/status.h"
 #include "replay/recording.h"
 #include "replay_player.h"
@@ -13,11 +14,6 @@
 namespace parlor::replay_program {
 namespace {
 
-constexpr std::array<std::string_view, 3> kLevels = {"easy", "normal", "hard"};
-constexpr std::array<std::string_view, 4> kHeadings = {"up", "right", "down",
-                                                       "left"};
-constexpr std::array<std::string_view, 4> kPhases = {
-    "countdown", "running", "round over", "match over"};
 constexpr std::array<std::string_view, 7> kCauses = {"in",
                                                      "hit the wall",
                                                      "hit an obstacle",
@@ -57,7 +53,7 @@ std::string CycleText(int seat, const cycles::Cycle& cycle) {
       "  cycle ", seat, ": ",
       cycle.alive != 0
           ? absl::StrCat("at ", cycle.x, ",", cycle.y, " heading ",
-                         Name(kHeadings, cycle.heading))
+                         Name(cycles::names::kHeadings, cycle.heading))
           : absl::StrCat(Name(kCauses, cycle.cause), " in frame ",
                          cycle.died_frame, " at ", cycle.x, ",", cycle.y));
   if (cycle.alive != 0) {
@@ -123,8 +119,8 @@ std::string OptionsText(const cycles::Options& options) {
   const cycles::Size size =
       cycles::kSizes[static_cast<std::size_t>(options.size)];
   return absl::StrCat(options.players, " players, ",
-                      Name(kLevels, options.level), ", ", size.width, "x",
-                      size.height);
+                      Name(cycles::names::kLevels, options.level), ", ",
+                      size.width, "x", size.height);
 }
 
 std::string WordText(std::uint32_t word) {
@@ -146,10 +142,10 @@ std::string WordText(std::uint32_t word) {
 }
 
 std::string StateText(const cycles::State& state) {
-  std::string out =
-      absl::StrCat("  round ", state.round, ", ", Name(kPhases, state.phase),
-                   ", frame ", state.phase_frame, " of it; ",
-                   CountText(state.closed, "ring", "rings"), " closed\n");
+  std::string out = absl::StrCat(
+      "  round ", state.round, ", ", Name(cycles::names::kPhases, state.phase),
+      ", frame ", state.phase_frame, " of it; ",
+      CountText(state.closed, "ring", "rings"), " closed\n");
   for (int seat = 0; seat < state.players; ++seat) {
     out += CycleText(seat, state.cycles[static_cast<std::size_t>(seat)]);
   }
