@@ -27,8 +27,9 @@ const INPUT = 1;
 const running = new Set();
 after(() => running.forEach((child) => child.kill('SIGKILL')));
 
-// One that was started with `options`; `shell` is put in front: "ulimit -n 99;".
-class ParlorHost {
+// A parlor-host that was started with `options`; `shell` is put in front:
+// "ulimit -n 99;".
+class HostProcess {
   constructor(options, shell = '') {
     this.lines = new Record();
     this.out = '';
@@ -106,7 +107,7 @@ class ParlorHost {
 
 // Runs to its end: {code, out, err}.
 async function run(...options) {
-  const host = new ParlorHost(options);
+  const host = new HostProcess(options);
   const code = await host.ended;
   return { code, out: host.out, err: host.log };
 }
@@ -128,7 +129,7 @@ async function messageOf(peer, kind) {
 
 describe('parlor-host: started', () => {
   test('says where it listens, and what its caps add up to', async () => {
-    const host = new ParlorHost(
+    const host = new HostProcess(
       ['--port=0', '--tcp-port=0', '--shards=2', '--invite', CODE,
        '--rooms=10', '--seats=4', '--message-rate=100']);
     const ports = [await host.port(), await host.port('tcp')];
@@ -148,7 +149,7 @@ describe('parlor-host: started', () => {
   });
 
   test('says that nobody can come in, and lets nobody in', async () => {
-    const host = new ParlorHost(['--port=0', '--drain=0s']);
+    const host = new HostProcess(['--port=0', '--drain=0s']);
     await host.lines.find(
       (line) => line === 'every join will be refused: there is no code ' +
                          '(--invite, or --access FILE and parlor-host invite ' +
@@ -167,7 +168,7 @@ describe('parlor-host: started', () => {
                               '--print-config');
     assert.deepEqual([printed.code, printed.err], [0, '']);
     writeFileSync(file, printed.out);
-    const host = new ParlorHost(['--config', file]);
+    const host = new HostProcess(['--config', file]);
     const answer = await host.ask('POST', '/invite', 'any');
     assert.deepEqual(JSON.parse(answer.body), { ok: true, players: 5 });
     host.signal('SIGTERM');
@@ -175,7 +176,7 @@ describe('parlor-host: started', () => {
   });
 
   test('says in one line what is wrong, and starts nothing', async () => {
-    const host = new ParlorHost(['--port=0', '--open', '--drain=0s']);
+    const host = new HostProcess(['--port=0', '--open', '--drain=0s']);
     const port = await host.port();
     const rows = [
       [['--hold=2x'], 2,
@@ -201,13 +202,13 @@ describe('parlor-host: started', () => {
   });
 
   test('takes what descriptors it may have, and says if they are few', async () => {
-    const host = new ParlorHost(['--port=0', '--open', '--drain=0s'],
+    const host = new HostProcess(['--port=0', '--open', '--drain=0s'],
                                 'ulimit -Sn 100; ulimit -Hn 300;');
     await host.port();
     host.signal('SIGTERM');
     assert.equal(await host.ended, 0);
     assert.match(host.log, /warning: the system grants 300 descriptors, and/);
-    const few = new ParlorHost(
+    const few = new HostProcess(
       ['--port=0', '--open', '--drain=0s', '--connections=100'],
       'ulimit -Sn 100; ulimit -Hn 300;');
     await few.port();
@@ -218,7 +219,7 @@ describe('parlor-host: started', () => {
 
   // A socket in place of stderr would be told the log.
   test('keeps closed standard streams from sockets', async () => {
-    const host = new ParlorHost(['--port=0', '--open', '--drain=0s'],
+    const host = new HostProcess(['--port=0', '--open', '--drain=0s'],
                                 'exec <&- 2>&-;');
     await host.ask('GET', '/healthz');
     for (const fd of [0, 2]) {
@@ -231,7 +232,7 @@ describe('parlor-host: started', () => {
 
 describe('parlor-host: asked', () => {
   test('answers by its paths, and logs nothing of it', async () => {
-    const host = new ParlorHost(
+    const host = new HostProcess(
       ['--port=0', '--drain=0s', '--invite', 'ANOTHER-CODE', '--invite', CODE]);
     const health = await host.ask('GET', '/healthz');
     assert.equal(health.status, 200);
@@ -261,7 +262,7 @@ describe('parlor-host: asked', () => {
   });
 
   test('relays between seats, and takes 12 bytes alone', async () => {
-    const host = new ParlorHost(['--port=0', '--drain=0s', '--invite', CODE]);
+    const host = new HostProcess(['--port=0', '--drain=0s', '--invite', CODE]);
     const a = await host.join(2);
     await a.event('open');
     const b = await host.join(2);
@@ -286,7 +287,7 @@ describe('parlor-host: told to end', () => {
   for (const signal of ['SIGTERM', 'SIGINT']) {
     test(`${signal} drains`, async () => {
       const drain = 4_000;  // a busy machine has to say so much within it
-      const host = new ParlorHost(
+      const host = new HostProcess(
         ['--port=0', `--drain=${drain}ms`, '--invite', CODE]);
       const players = [await host.join(2)];
       await players[0].event('open');
@@ -315,7 +316,7 @@ describe('parlor-host: told to end', () => {
     for (const [first, second] of [['SIGTERM', 'SIGTERM'],
                                    ['SIGINT', 'SIGTERM'],
                                    ['SIGTERM', 'SIGINT']]) {
-      const host = new ParlorHost(['--port=0', '--drain=60s', '--invite', CODE]);
+      const host = new HostProcess(['--port=0', '--drain=60s', '--invite', CODE]);
       const peer = await host.join(1);
       await messageOf(peer, WELCOME);
       host.signal(first);
@@ -332,7 +333,7 @@ describe('parlor-host: told to end', () => {
 
   // One that answers no close has the linger's five seconds.
   test('a client that says nothing does not keep it', async () => {
-    const host = new ParlorHost(['--port=0', '--drain=0s', '--invite', CODE]);
+    const host = new HostProcess(['--port=0', '--drain=0s', '--invite', CODE]);
     const socket = net.connect({ port: await host.port(), host: '127.0.0.1' });
     const answered = new Promise((resolve) => socket.once('data', resolve));
     socket.on('error', () => {});
