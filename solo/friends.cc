@@ -27,11 +27,11 @@ SessionOptions FriendSessionOf(const Options& options) {
   session.hello.room = options.join->room;
   session.hello.players = options.join->players;
   if (!options.invite.empty()) {
-    session.hello.access.append("invite.").append(options.invite);
+    session.hello.access.append(kInvitePrefix).append(options.invite);
   }
   if (!options.pass.empty()) {
-    session.hello.access.append("pass.").append(options.pass);
-    session.hello.device.append("device.").append(options.device);
+    session.hello.access.append(kPassPrefix).append(options.pass);
+    session.hello.device.append(kDevicePrefix).append(options.device);
   }
   return session;
 }

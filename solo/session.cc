@@ -9,8 +9,6 @@
 namespace parlor::solo {
 namespace {
 
-constexpr std::string_view kInvite = "invite.";
-constexpr std::string_view kPass = "pass.";
 // Of a match's last states: a minute.
 constexpr std::size_t kKept = std::size_t{1} << 21;
 
@@ -19,10 +17,10 @@ std::string ErrorText(const lockstep::Peer& peer, std::string_view access) {
   if (peer.end_refusal() == 403 && access.empty()) {
     return "the host takes nobody in without an invite code or a pass";
   }
-  if (peer.end_refusal() == 403 && access.starts_with(kInvite)) {
+  if (peer.end_refusal() == 403 && access.starts_with(kInvitePrefix)) {
     return "the host does not know this invite code";
   }
-  if (peer.end_refusal() == 403 && access.starts_with(kPass)) {
+  if (peer.end_refusal() == 403 && access.starts_with(kPassPrefix)) {
     // Which of them, it does not say to a connection.
     return "the host does not take this pass: it expired, was revoked, "
            "or is in use on other devices";

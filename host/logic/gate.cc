@@ -25,12 +25,6 @@
 namespace parlor::host {
 namespace {
 
-constexpr std::string_view kInvite = "invite.";
-constexpr std::string_view kResume = "resume.";
-
-constexpr std::string_view kPass = "pass.";
-constexpr std::string_view kDevice = "device.";
-
 // What /invite says of a refusal (contract).
 constexpr std::string_view kExpired = "pass expired";
 constexpr std::string_view kRevoked = "pass revoked";
@@ -98,7 +92,7 @@ void Gate::SetOptions(const GateOptions& options) {
 Refusal Gate::CheckPath(const Request& request) const {
   const bool resumes = std::any_of(
       request.protocols.begin(), request.protocols.end(),
-      [](std::string_view text) { return text.starts_with(kResume); });
+      [](std::string_view text) { return text.starts_with(kResumePrefix); });
   if (draining_ && !resumes) return {.status = 503};
   const auto room = ParseRoomNumber(request.target, rooms_.base_path);
   if (!room || *room >= rooms_.rooms) return {.status = 404};
@@ -239,9 +233,9 @@ Refusal Gate::CountFailure(TimePoint now, const Address& address) {
 
 Gate::Verdict Gate::Judge(const Hello& hello) const {
   std::string_view access = hello.access;
-  if (HasPrefix(access, kInvite)) return JudgeCode(access);
+  if (HasPrefix(access, kInvitePrefix)) return JudgeCode(access);
   std::string_view device = hello.device;
-  if (HasPrefix(access, kPass) && HasPrefix(device, kDevice)) {
+  if (HasPrefix(access, kPassPrefix) && HasPrefix(device, kDevicePrefix)) {
     return JudgePass(access, device);
   }
   return {.let_in = open_};

@@ -19,10 +19,6 @@ namespace {
 
 constexpr std::string_view kRoomPath = "/room/";
 constexpr std::string_view kPlayers = "players";
-constexpr std::string_view kInvite = "invite.";
-constexpr std::string_view kPass = "pass.";
-constexpr std::string_view kDevice = "device.";
-constexpr std::string_view kResume = "resume.";
 
 // Decimal digits without leading zeros, so that each number is written in one
 // way, up to what `Number` holds.
@@ -78,15 +74,16 @@ bool ReadProtocols(const Request& request, Hello& hello) {
     const std::string_view text = protocol;
     if (text == kLockstepProtocol) {
       if (std::exchange(is_lockstep, true)) return false;
-    } else if (text.starts_with(kInvite) || text.starts_with(kPass)) {
+    } else if (text.starts_with(kInvitePrefix) ||
+               text.starts_with(kPassPrefix)) {
       if (!hello.access.empty()) return false;
       hello.access = text;
-    } else if (text.starts_with(kDevice)) {
+    } else if (text.starts_with(kDevicePrefix)) {
       if (!hello.device.empty()) return false;
       hello.device = text;
-    } else if (text.starts_with(kResume)) {
+    } else if (text.starts_with(kResumePrefix)) {
       if (hello.resume) return false;
-      hello.resume = text.substr(kResume.size());
+      hello.resume = text.substr(kResumePrefix.size());
     }
   }
   return is_lockstep;
@@ -107,10 +104,10 @@ Request RequestForRoom(const Hello& hello, std::string_view base) {
       request.protocols.emplace_back(text);
     }
   };
-  add(hello.access, kInvite, kPass);
-  add(hello.device, kDevice);
+  add(hello.access, kInvitePrefix, kPassPrefix);
+  add(hello.device, kDevicePrefix);
   if (hello.resume) {
-    request.protocols.emplace_back(kResume);
+    request.protocols.emplace_back(kResumePrefix);
     if (stream::IsHttpToken(*hello.resume)) {
       request.protocols.back() += *hello.resume;
     }

@@ -7,11 +7,20 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "parlor/connection.h"
 #include "parlor/time.h"
 
 namespace parlor {
+
+// What the secrets of a Hello begin with: access with the first or the second,
+// device with the third; a resume token only where it is offered as a
+// subprotocol.
+inline constexpr std::string_view kInvitePrefix = "invite.";
+inline constexpr std::string_view kPassPrefix = "pass.";
+inline constexpr std::string_view kDevicePrefix = "device.";
+inline constexpr std::string_view kResumePrefix = "resume.";
 
 // What a client says when it opens a connection: what the URL and the
 // subprotocols carry over a WebSocket, and the hello message over TCP.
