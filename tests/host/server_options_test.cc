@@ -17,6 +17,9 @@
 #include "parlor/lockstep/room.h"
 #include "parlor/lockstep/wire.h"
 #include "parlor/time.h"
+#include "parlor/transports/net_connector.h"
+#include "parlor/transports/net_listener.h"
+#include "parlor/transports/tls.h"
 #include "support/recording_connection.h"
 
 namespace parlor::test {
@@ -29,6 +32,21 @@ struct Row {
   std::function<void(ServerOptions&)> change;
   const char* message;  // empty: fine
 };
+
+// Some of the fields by their names: no warning, which CI makes an error, of
+// the others.
+TEST(Options, AreNamedInPart) {
+  const ServerOptions server{.address = "::1",
+                             .shard = {.rooms = 3},
+                             .gate = {.open = true},
+                             .drain_ms = 7};
+  EXPECT_EQ(ValidateOptions(server), absl::OkStatus());
+  EXPECT_EQ(server.shard.rooms, 3);
+  EXPECT_EQ(server.shard.room.hold_ms, lockstep::RoomOptions().hold_ms);
+  EXPECT_FALSE((NetConnectorOptions{.stream = {}}.tls.has_value()));
+  EXPECT_EQ((NetListenerOptions{.port = 9}.address), "127.0.0.1");
+  EXPECT_EQ((TlsClientOptions{.verify = false}.ca_path), "");
+}
 
 class ServerOptionsTest : public testing::TestWithParam<Row> {};
 

@@ -44,14 +44,15 @@ namespace parlor::host {
 struct ServerOptions {
   // Numeric. "0.0.0.0" is every address of IPv4, "::" every one.
   std::string address = "127.0.0.1";
-  std::uint16_t port = 0;                 // HTTP and WebSocket; 0: picked
-  std::optional<std::uint16_t> tcp_port;  // parlor over TCP as well; 0: picked
-  std::optional<TlsServer> tls;           // both ports speak TLS
-  std::string base_path;  // "" or "/games": in front of all paths
-  int shards = 1;         // 0..kShardsMax; 0: no threads
-  ShardOptions shard;     // rooms and seats are the server's, over all shards
-  GateOptions gate;
-  StreamOptions stream;
+  std::uint16_t port = 0;  // HTTP and WebSocket; 0: picked
+  std::optional<std::uint16_t>
+      tcp_port{};                  // parlor over TCP as well; 0: picked
+  std::optional<TlsServer> tls{};  // both ports speak TLS
+  std::string base_path{};         // "" or "/games": in front of all paths
+  int shards = 1;                  // 0..kShardsMax; 0: no threads
+  ShardOptions shard{};  // rooms and seats are the server's, over all shards
+  GateOptions gate{};
+  StreamOptions stream{};
   std::int64_t connections = limits::kConnections.fallback;
   std::int64_t unseated = limits::kUnseated.fallback;
   std::int64_t unseated_per_address = limits::kUnseatedPerAddress.fallback;
@@ -61,7 +62,7 @@ struct ServerOptions {
   bool closed = false;
   // Codes beside gate.codes, and what passes need; nobody's when null. One
   // server's at a time, whose destruction ends what it watches.
-  std::shared_ptr<AccessStore> access_store;
+  std::shared_ptr<AccessStore> access_store{};
   // Matches are kept in this file (mode 0600: it holds resume tokens), so that
   // the next server with it takes them back and their players resume into their
   // seats: after Drain in full, after the process was killed with what the last
@@ -70,14 +71,14 @@ struct ServerOptions {
   // matches for good. A damaged file is logged, renamed to
   // "<state_path>.refused-<n>" and not read; rooms beyond the caps are left
   // out. Empty: matches end with the server.
-  std::string state_path;
+  std::string state_path{};
   // Matches are recorded in this folder (lockstep/replay_log.h), each in a file
   // of its own (0600), "room-<number>-<time>.replay"; some 2 MB an hour of 4
   // players, 128 MiB at most. What becomes of the files is the operator's: none
   // is ever deleted. A folder that is full or gone ends recordings, which is
   // logged, and no match. A match that was taken back goes on in another file.
   // Empty: nothing is recorded.
-  std::string record_path;
+  std::string record_path{};
 };
 
 // More threads than any machine that this was measured on has cores.

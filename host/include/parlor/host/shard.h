@@ -32,7 +32,7 @@ class RoomAlarms;
 class RoomRecords;
 
 struct ShardOptions {
-  lockstep::RoomOptions room;
+  lockstep::RoomOptions room{};
   std::int64_t rooms = limits::kRooms.fallback;
   std::int64_t seats = limits::kSeats.fallback;  // most seats a room takes
   // Of one address into one room; resumes do not count.

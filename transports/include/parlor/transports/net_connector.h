@@ -17,9 +17,9 @@
 namespace parlor {
 
 struct NetConnectorOptions {
-  StreamOptions stream;
+  StreamOptions stream{};
   // For wss and tls. Absent: verifying against the system's certificates.
-  std::optional<TlsClient> tls;
+  std::optional<TlsClient> tls{};
 };
 
 // `url` is

@@ -28,9 +28,9 @@ struct NetListenerOptions {
   NetTransport transport = NetTransport::kWebSocket;
   // Numeric, IPv4 or IPv6. "0.0.0.0" is every address of IPv4, "::" every one.
   std::string address = "127.0.0.1";
-  std::uint16_t port = 0;        // 0: the system picks one
-  std::optional<TlsServer> tls;  // set: the transport runs over TLS
-  StreamOptions stream;
+  std::uint16_t port = 0;          // 0: the system picks one
+  std::optional<TlsServer> tls{};  // set: the transport runs over TLS
+  StreamOptions stream{};
   // Clients that have not finished their handshake; when there are more, the
   // oldest is cut off.
   std::size_t unseated_max =

@@ -24,7 +24,7 @@ struct TlsServerFiles {
 struct TlsClientOptions {
   // A file of certificates to trust, PEM, instead of the system's. Empty: the
   // system's.
-  std::string ca_path;
+  std::string ca_path{};
   // Off only to reach a server of your own in development: anyone in between
   // can then read and change everything.
   bool verify = true;
