@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <bitset>
 #include <chrono>
 #include <cstring>
 #include <optional>
 #include <utility>
 
+#include "lockstep/gather.h"
 #include "lockstep/room_state_bytes.h"
 #include "parlor/byte_io.h"
 #include "parlor/check.h"
@@ -101,6 +103,7 @@ absl::Status ValidateOptions(const RoomOptions& options) {
       {limits::kLifetimeMs, options.lifetime_ms},
       {limits::kMessageRate, options.message_rate_per_s},
       {limits::kMessageBurst, options.message_burst},
+      {limits::kGatherMs, options.gather_ms},
   };
   for (const auto& row : rows) {
     absl::Status status = CheckLimit(row.limit, row.limit.name, row.value);
@@ -128,6 +131,10 @@ Room::Room(TimePoint now, int players, const RoomOptions& options,
   static_assert(sizeof(Seat) == 64);
   seats_ = std::make_unique<Seat[]>(static_cast<std::size_t>(players));
   recent_ = std::make_unique<Recent[]>(static_cast<std::size_t>(players));
+  if (options.gather_ms > 0) {
+    gather_ =
+        std::make_unique<Gather>(players, Milliseconds(options.gather_ms));
+  }
   alarm_ = NextDeadline().at;
 }
 
@@ -213,6 +220,9 @@ void Room::Begin(TimePoint now) {
   phase_ = Phase::kPlaying;
   last_relayed_ = now;
   alarm_ = std::min(alarm_, now + Milliseconds(options_.idle_ms));
+  for (int seat = 0; seat < players_ && gather_ != nullptr; ++seat) {
+    gather_->Add(seat, -1);
+  }
   DrawTokens();
   begin.players = players_;
   begin.mode = mode_;
@@ -252,10 +262,13 @@ Outcome Room::Resume(TimePoint now, Connection& connection,
     connection.Close(CloseReason::kSeatGone);
     return Outcome::kSeatGone;
   }
+  // Also to the old connection. To the new one, what waits is in the replay.
+  FlushAll();
   // The old link may look alive here long after it died there: the token is
   // what says who sits in the seat.
   Connection* const old = std::exchange(connections_[seat], &connection);
   seats_[seat].held = false;
+  if (gather_ != nullptr) gather_->Add(seat, seats_[seat].last_frame[0]);
   Record(now, Happened(ReplayKind::kResume, seat));
   TellKeeper(now);
   if (old != nullptr) old->Close(CloseReason::kResumed);
@@ -373,6 +386,9 @@ void Room::OnMatchMessage(TimePoint now, int seat, MessageBytes bytes) {
   if (recorder_ != nullptr) [[unlikely]] {
     recorder_->OnRelay(now, bytes);
   }
+  if (gather_ != nullptr) [[unlikely]] {
+    return RelayGathered(now, seat, message, bytes);
+  }
   for (int other = 0; other < players_; ++other) {
     Connection* const to = connections_[other];
     if (to == nullptr || other == seat) continue;
@@ -380,7 +396,38 @@ void Room::OnMatchMessage(TimePoint now, int seat, MessageBytes bytes) {
   }
 }
 
+// What a message costs when it waits; to send it is Flush's.
+void Room::RelayGathered(TimePoint now, int seat, const Message& message,
+                         const MessageBytes& bytes) {
+  Flush(gather_->InTheWay());
+  gather_->Append(now, bytes);
+  if (message.kind == Kind::kInput) {
+    Flush(gather_->Raise(seat, message.frame));
+  }
+  if (gather_->waiting() != 0) {
+    alarm_ = std::min(alarm_, now + gather_->bound());
+  }
+}
+
+// Sends what waits for these seats, of those that are connected.
+void Room::Flush(std::uint32_t seats) {
+  for (; seats != 0; seats &= seats - 1) {
+    const int seat = std::countr_zero(seats);
+    counters_.delivered += gather_->Flush(seat, *connections_[seat]);
+  }
+}
+
+void Room::FlushAll() {
+  if (gather_ != nullptr) Flush(gather_->waiting());
+}
+
 // --- Going away
+
+// What waits for the seat goes nowhere.
+Connection* Room::Unseat(int seat) {
+  if (gather_ != nullptr) gather_->Remove(seat);
+  return std::exchange(connections_[seat], nullptr);
+}
 
 void Room::OnClose(TimePoint now, Connection& connection, CloseCode code) {
   Advance(now);
@@ -395,7 +442,7 @@ void Room::OnClose(TimePoint now, Connection& connection, CloseCode code) {
 }
 
 void Room::Drop(TimePoint now, int seat, CloseCode code) {
-  connections_[seat] = nullptr;
+  Unseat(seat);
   Seat& state = seats_[seat];
   state.held = true;
   state.ever_away = true;
@@ -412,14 +459,16 @@ void Room::Leave(TimePoint now, int seat, CloseCode code) {
   ReplayEvent left = Left(seat, ReplayCause::kClosed);
   left.code = code;
   Record(now, left);
-  connections_[seat] = nullptr;
+  Unseat(seat);
   Vacate(now, seat);
   TellLeft(seat);
 }
 
 void Room::PutOut(TimePoint now, int seat, CloseReason reason) {
   Record(now, With(Left(seat, ReplayCause::kPutOut), reason));
-  Connection* const old = std::exchange(connections_[seat], nullptr);
+  // What it has waited for it hears before its close.
+  FlushAll();
+  Connection* const old = Unseat(seat);
   Vacate(now, seat);
   if (old != nullptr) old->Close(reason);
   TellLeft(seat);
@@ -438,7 +487,7 @@ void Room::Vacate(TimePoint now, int seat) {
   TellKeeper(now);
 }
 
-void Room::TellLeft(int seat) const {
+void Room::TellLeft(int seat) {
   if (phase_ == Phase::kLobby) {
     TellLobby();
   } else {
@@ -465,9 +514,10 @@ void Room::End(TimePoint now, CloseReason reason) {
   if (phase_ != Phase::kEnded) {
     Record(now, With(Happened(ReplayKind::kEnd), reason));
   }
+  FlushAll();
   for (int seat = 0; seat < players_; ++seat) {
-    if (connections_[seat] != nullptr) connections_[seat]->Close(reason);
-    connections_[seat] = nullptr;
+    Connection* const old = Unseat(seat);
+    if (old != nullptr) old->Close(reason);
     seats_[seat].held = false;
     seats_[seat].token = 0;
   }
@@ -478,10 +528,15 @@ void Room::End(TimePoint now, CloseReason reason) {
 // --- Deadlines
 
 void Room::OnAlarm(TimePoint now) {
+  // Before all else: whatever else is due flushes everyone.
+  if (gather_ != nullptr) Flush(gather_->Due(now));
   while (phase_ != Phase::kEnded) {
     const Deadline next = NextDeadline();
     alarm_ = next.at;
-    if (next.at > now) return;
+    if (next.at > now) {
+      if (gather_ != nullptr) alarm_ = std::min(alarm_, gather_->NextDue(now));
+      return;
+    }
     if (next.seat < 0) {
       End(next.at, next.reason);
     } else {
@@ -587,7 +642,9 @@ Message Room::WelcomeFor(int seat) const {
   return message;
 }
 
-void Room::TellOthers(int seat, const Message& message) const {
+// Behind all that was relayed before it.
+void Room::TellOthers(int seat, const Message& message) {
+  FlushAll();
   const MessageBytes bytes = Encode(message);
   for (int other = 0; other < players_; ++other) {
     if (other == seat || connections_[other] == nullptr) continue;
@@ -628,8 +685,10 @@ int Room::SeatOf(const Connection& connection) const {
 }
 
 std::size_t Room::memory_bytes() const {
-  return sizeof(Room) + static_cast<std::size_t>(opened_for_) *
-                            (sizeof(Seat) + sizeof(Recent));
+  return sizeof(Room) +
+         static_cast<std::size_t>(opened_for_) *
+             (sizeof(Seat) + sizeof(Recent)) +
+         (gather_ != nullptr ? gather_->memory_bytes() : 0);
 }
 
 }  // namespace parlor::lockstep

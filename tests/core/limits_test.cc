@@ -26,6 +26,7 @@ constexpr LimitRow kRows[] = {
     {limits::kIdleMs, 300'000, 3'600'000},
     {limits::kLifetimeMs, 14'400'000, 86'400'000},
     {limits::kHoldMs, 20'000, 120'000},
+    {limits::kGatherMs, 0, 100},
     {limits::kAddressRate, 60, 100'000},
     {limits::kRoomJoinRate, 20, 100'000},
     {limits::kUnseated, 1'024, 65'536},

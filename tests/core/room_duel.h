@@ -117,6 +117,9 @@ class RoomDuel {
       options.message_burst = choices_.OneOf<std::int64_t>({1, 3, 20, 20'000});
     }
     if (choices_.Chance(30)) options.seed = choices_.Below(1'000);
+    if (choices_.Chance(40)) {
+      options.gather_ms = choices_.OneOf<std::int64_t>({1, 4, 17, 17, 50, 100});
+    }
     setup.entropy_seed = choices_.Below(1u << 16);
     setup.entropy_range = choices_.OneOf({0u, 40u, 100u});
     history_.push_back(
@@ -126,7 +129,8 @@ class RoomDuel {
         std::to_string(options.idle_ms) + " lifetime " +
         std::to_string(options.lifetime_ms) + " rate " +
         std::to_string(options.message_rate_per_s) + "/" +
-        std::to_string(options.message_burst) + " entropy " +
+        std::to_string(options.message_burst) + " gather " +
+        std::to_string(options.gather_ms) + " entropy " +
         std::to_string(setup.entropy_seed) + " of " +
         std::to_string(setup.entropy_range) +
         (options.seed ? " seed " + std::to_string(*options.seed) : ""));

@@ -65,6 +65,7 @@ class RoomModel {
       Close(conn, 4002, "seat gone");
       return;
     }
+    FlushAll();
     Sitter& sitter = sitters_.at(*number);
     if (sitter.conn) Close(*sitter.conn, 4001, "resumed");
     sitter.conn = conn;
@@ -125,12 +126,18 @@ class RoomModel {
       ++counts_.stale;
       return;
     }
+    const auto before = Awaited();
     frames.insert(frame);
     bytes[1] = static_cast<char>(*number);
     if (kind == 1) sitter.inputs.push_back(bytes);
     active_at_ = now;
     ++counts_.relayed;
-    counts_.delivered += SendToOthers(*number, bytes);
+    Relay(now, *number, bytes);
+    if (options_.gather_ms == 0) return FlushAll();
+    const auto after = Awaited();
+    for (std::size_t i = 0; i < after.size(); ++i) {
+      if (after[i].second > before[i].second) Flush(after[i].first);
+    }
   }
 
   void Control(Ns now, Conn conn) {
@@ -148,8 +155,10 @@ class RoomModel {
         options_.hold_ms > 0) {
       Sitter& sitter = sitters_.at(*number);
       sitter.conn.reset();
+      sitter.waiting.clear();
       sitter.held_until = now + options_.hold_ms * 1'000'000;
       sitter.been_away = true;
+      FlushAll();
       SendToOthers(*number, Bytes(6, *number, players(), 0, 0, 0));
       return;
     }
@@ -166,6 +175,7 @@ class RoomModel {
   void Alarm(Ns now) { CatchUp(now); }
 
   void End(int code, const std::string& text) {
+    FlushAll();
     for (auto& [number, sitter] : sitters_) {
       if (sitter.conn) Close(*sitter.conn, code, text);
     }
@@ -175,8 +185,14 @@ class RoomModel {
 
   // --- What goes on elsewhere
 
+  struct Waiting {
+    std::uint64_t number = 0;  // how many had been relayed before it
+    Ns since = 0;
+    std::string bytes;
+  };
   struct Sitter {
     std::optional<Conn> conn;
+    std::vector<Waiting> waiting;  // for it
     std::optional<std::uint32_t> token;
     std::optional<Ns> held_until;
     bool been_away = false;
@@ -203,6 +219,7 @@ class RoomModel {
     sitters_ = kept.sitters;
     for (auto& [number, sitter] : sitters_) {
       sitter.conn.reset();
+      sitter.waiting.clear();
       sitter.said_at.clear();
       if (sitter.gone) continue;
       sitter.held_until = now + hold_ms * 1'000'000;
@@ -248,7 +265,13 @@ class RoomModel {
   bool is_open(Conn conn) const { return wires_.at(conn).open; }
   Ns next_deadline() const {
     const auto deadline = Earliest();
-    return deadline ? std::get<0>(*deadline) : kNeverNs;
+    if (!deadline) return kNeverNs;
+    Ns next = std::get<0>(*deadline);
+    for (const auto& [number, sitter] : sitters_) {
+      if (sitter.waiting.empty()) continue;
+      next = std::min(next, sitter.waiting.front().since + gather_ns());
+    }
+    return next;
   }
 
   // --- For choosing what to do next
@@ -322,14 +345,69 @@ class RoomModel {
     wire.told.push_back("closed " + std::to_string(code) + " " + text);
   }
 
-  std::uint64_t SendToOthers(int number, const std::string& bytes) {
-    std::uint64_t taken = 0;
+  void SendToOthers(int number, const std::string& bytes) {
     for (const auto& [other, sitter] : sitters_) {
       if (other == number || !sitter.conn) continue;
-      if (Send(*sitter.conn, bytes)) ++taken;
+      Send(*sitter.conn, bytes);
     }
-    return taken;
   }
+
+  // Of each connected seat, the lowest last INPUT frame of the others; -1:
+  // somebody has said none.
+  std::vector<std::pair<int, std::int64_t>> Awaited() const {
+    std::vector<std::pair<int, std::int64_t>> last;
+    for (const auto& [number, sitter] : sitters_) {
+      if (!sitter.conn) continue;
+      const auto inputs = sitter.frames.find(1);
+      const bool none = inputs == sitter.frames.end() || inputs->second.empty();
+      last.emplace_back(number,
+                        none ? -1 : std::int64_t{*inputs->second.rbegin()});
+    }
+    auto awaited = last;
+    for (auto& [number, lowest] : awaited) {
+      lowest = std::numeric_limits<std::int64_t>::max();
+      for (const auto& [other, frame] : last) {
+        if (other != number) lowest = std::min(lowest, frame);
+      }
+    }
+    return awaited;
+  }
+
+  // Waits for the others, until Flush.
+  void Relay(Ns now, int number, const std::string& bytes) {
+    // As much as is kept for all of them, which begins with the oldest.
+    std::uint64_t store = 1;
+    while (2 * store <= 8 * static_cast<std::uint64_t>(size_)) store *= 2;
+    for (auto& [other, sitter] : sitters_) {
+      if (sitter.waiting.empty()) continue;
+      if (sitter.waiting.front().number + store == relayed_) Flush(other);
+    }
+    for (auto& [other, sitter] : sitters_) {
+      if (other == number || !sitter.conn) continue;
+      sitter.waiting.push_back({relayed_, now, bytes});
+    }
+    ++relayed_;
+  }
+
+  void Flush(int number) {
+    Sitter& sitter = sitters_.at(number);
+    for (const Waiting& each : std::exchange(sitter.waiting, {})) {
+      if (Send(*sitter.conn, each.bytes)) ++counts_.delivered;
+    }
+  }
+
+  void FlushAll() {
+    for (const auto& [number, sitter] : sitters_) Flush(number);
+  }
+
+  void FlushDue(Ns now) {
+    for (const auto& [number, sitter] : sitters_) {
+      if (sitter.waiting.empty()) continue;
+      if (sitter.waiting.front().since + gather_ns() <= now) Flush(number);
+    }
+  }
+
+  Ns gather_ns() const { return options_.gather_ms * 1'000'000; }
 
   void Announce() {
     for (const auto& [number, sitter] : sitters_) {
@@ -396,6 +474,7 @@ class RoomModel {
   }
 
   void PutOut(int number, int code, const std::string& text) {
+    FlushAll();
     const std::optional<Conn> conn = sitters_.at(number).conn;
     if (conn) Close(*conn, code, text);
     Gone(number);
@@ -409,8 +488,10 @@ class RoomModel {
     } else {
       Sitter& sitter = sitters_.at(number);
       sitter.conn.reset();
+      sitter.waiting.clear();
       sitter.held_until.reset();
       sitter.gone = true;
+      FlushAll();
       SendToOthers(number, Bytes(4, number, players(), 0, 0, 0));
     }
     if (seated() == 0 && held() == 0) stage_ = Stage::kEnded;
@@ -432,6 +513,7 @@ class RoomModel {
   }
 
   void CatchUp(Ns now) {
+    FlushDue(now);
     for (auto deadline = Earliest(); deadline; deadline = Earliest()) {
       const auto [at, order, number] = *deadline;
       if (at > now) return;
@@ -452,6 +534,7 @@ class RoomModel {
   int mode_ = 0;
   std::optional<Start> pending_;
   Ns active_at_ = 0;
+  std::uint64_t relayed_ = 0;      // since the room was made
   std::map<int, Sitter> sitters_;  // by seat
   std::map<Conn, Wire> wires_;
   Counts counts_;

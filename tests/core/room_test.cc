@@ -983,8 +983,8 @@ INSTANTIATE_TEST_SUITE_P(
         OptionCase{"Lifetime", &RoomOptions::lifetime_ms, limits::kLifetimeMs},
         OptionCase{"Rate", &RoomOptions::message_rate_per_s,
                    limits::kMessageRate},
-        OptionCase{"Burst", &RoomOptions::message_burst,
-                   limits::kMessageBurst}),
+        OptionCase{"Burst", &RoomOptions::message_burst, limits::kMessageBurst},
+        OptionCase{"Gather", &RoomOptions::gather_ms, limits::kGatherMs}),
     [](const auto& row) { return std::string(row.param.name); });
 
 }  // namespace

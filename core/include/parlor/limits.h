@@ -35,6 +35,9 @@ inline constexpr Limit kLobbyMs{"lobby_ms", 10 * kMinuteMs, 1, kHourMs};
 inline constexpr Limit kIdleMs{"idle_ms", 5 * kMinuteMs, 1, kHourMs};
 inline constexpr Limit kLifetimeMs{"lifetime_ms", 4 * kHourMs, 1, 24 * kHourMs};
 inline constexpr Limit kHoldMs{"hold_ms", 20'000, 0, 120'000};
+// How long what is relayed may wait for the rest of its frame. The ceiling is
+// ours: six frames at 60 Hz.
+inline constexpr Limit kGatherMs{"gather_ms", 0, 0, 100};
 
 // The lockstep peer. Seats are at most 2 * delay + 1 frames apart, and a room
 // replays kReplayInputs (lockstep/wire.h): 2 * 31 + 1 < 64.

@@ -15,6 +15,18 @@
 // One thread. No clock, no timer, no allocation after construction; what it
 // has to say goes to the reliable lane by Connection::Send, which never calls
 // back.
+//
+// With RoomOptions::gather_ms, INPUT and HASH wait in one queue a receiver, in
+// the order they came. A receiver's goes out
+//  - when an INPUT raises the lowest last INPUT frame of the connected seats
+//    except it: before that it could run no frame more,
+//  - when the first in it has waited for gather_ms,
+//  - before it, or anybody else, is told AWAY, LEAVE or RESUME, and before the
+//    room closes it,
+//  - when the room's store for what waits is full, if it has waited longest:
+//    as many messages as the largest power of two up to 8 a seat.
+// A seat that is away or has left is not waited for. What each hears, and its
+// order, is the same as without.
 #ifndef PARLOR_LOCKSTEP_ROOM_H_
 #define PARLOR_LOCKSTEP_ROOM_H_
 
@@ -46,6 +58,12 @@ struct RoomOptions {
   std::int64_t lifetime_ms = limits::kLifetimeMs.fallback;
   std::int64_t message_rate_per_s = limits::kMessageRate.fallback;
   std::int64_t message_burst = limits::kMessageBurst.fallback;
+  // What is relayed to a seat may wait so long for what else it needs for a
+  // frame, and goes out with it: one write of many messages instead of many.
+  // It delays no frame, since it goes as soon as every other connected seat's
+  // INPUT for one is there. Who runs frames before that, by prediction, hears
+  // of inputs later than he could. 0: everything is sent at once.
+  std::int64_t gather_ms = limits::kGatherMs.fallback;
   // The match's seed; drawn from the entropy when absent. For replays and for
   // players who choose one.
   std::optional<std::uint32_t> seed = std::nullopt;
@@ -63,13 +81,14 @@ enum class Outcome : std::uint8_t {
 // Counted over the room's life. Each is one reason; nothing is counted twice.
 struct RoomCounters {
   std::uint64_t relayed = 0;    // INPUT and HASH taken and passed on
-  std::uint64_t delivered = 0;  // copies of them that connections took
+  std::uint64_t delivered = 0;  // copies of them that connections took, so far
   std::uint64_t stale = 0;      // frame not above the seat's last
   std::uint64_t ignored = 0;    // unknown, room-only or out-of-phase kinds
   std::uint64_t kicked_rate = 0;
   std::uint64_t kicked_size = 0;
 };
 
+class Gather;
 class Room;
 struct ReplayEvent;
 
@@ -216,6 +235,10 @@ class Room {
   bool TakeFromRate(TimePoint now, int seat);
   void OnLobbyMessage(TimePoint now, int seat, const Message& message);
   void OnMatchMessage(TimePoint now, int seat, MessageBytes bytes);
+  void RelayGathered(TimePoint now, int seat, const Message& message,
+                     const MessageBytes& bytes);
+  void Flush(std::uint32_t seats);
+  void FlushAll();
 
   bool Ready() const;
   void Begin(TimePoint now);
@@ -223,13 +246,14 @@ class Room {
   int SeatOfToken(std::uint32_t token) const;
   void TellState(Connection& connection, int seat) const;
 
+  Connection* Unseat(int seat);
   void Drop(TimePoint now, int seat, CloseCode code);
   // Its connection has closed, with `code`.
   void Leave(TimePoint now, int seat, CloseCode code);
   // Its connection, if any, is closed with `reason`.
   void PutOut(TimePoint now, int seat, CloseReason reason);
   void Vacate(TimePoint now, int seat);
-  void TellLeft(int seat) const;
+  void TellLeft(int seat);
   void EndHolds(TimePoint at);
   void EndIfEmpty(TimePoint now);
   void Record(TimePoint now, const ReplayEvent& event) const;
@@ -237,7 +261,7 @@ class Room {
 
   Message About(Kind kind, int seat) const;
   Message WelcomeFor(int seat) const;
-  void TellOthers(int seat, const Message& message) const;
+  void TellOthers(int seat, const Message& message);
   void TellLobby() const;
 
   // The seats' connections, null for a seat that is free, held or left. Apart
@@ -245,6 +269,7 @@ class Room {
   std::array<Connection*, limits::kSeats.ceiling> connections_{};
   std::unique_ptr<Seat[]> seats_;
   std::unique_ptr<Recent[]> recent_;
+  std::unique_ptr<Gather> gather_;  // null: nothing waits
   int players_;
   Phase phase_ = Phase::kLobby;
   TimePoint alarm_;
