@@ -83,7 +83,7 @@ class RestartedMatch {
     Match party(Options(), host);
     party_ = &party;
     ASSERT_NO_FATAL_FAILURE(party.Seat(players_, {.peer = peer_}));
-    KeepStates(party);
+    KeepStates(party, states_);
     party.world.RunFor(UpTo(random_.Chance(1, 3) ? 900 : 2'500));
     const int restarts = random_.Between(1, 4);
     for (int i = 0; i < restarts; ++i) {
@@ -109,13 +109,15 @@ class RestartedMatch {
   }
 
   // That of each seat after kFrames.
-  void KeepStates(Match& party) {
-    states_.assign(static_cast<std::size_t>(players_), std::nullopt);
-    for (std::size_t s = 0; s < states_.size(); ++s) {
+  using States = std::vector<std::optional<std::uint64_t>>;
+
+  void KeepStates(Match& party, States& states) {
+    states.assign(static_cast<std::size_t>(players_), std::nullopt);
+    for (std::size_t s = 0; s < states.size(); ++s) {
       party.games[s]->keep_frames = true;
-      party.games[s]->on_step = [this, &party, s] {
+      party.games[s]->on_step = [&states, &party, s] {
         if (party.world.client(s).peer().frame() + 1 == kFrames) {
-          states_[s] = party.games[s]->state();
+          states[s] = party.games[s]->state();
         }
       };
     }
@@ -286,12 +288,12 @@ class RestartedMatch {
   }
 
   std::optional<std::uint64_t> Undisturbed() {
+    States states;
     Match party(Options(), kHost);
     party.Seat(players_, {.peer = peer_});
-    const auto states = states_;
-    KeepStates(party);
+    KeepStates(party, states);
     EXPECT_TRUE(party.world.RunUntilFrame(kFrames).ok());
-    return std::exchange(states_, states)[0];
+    return states[0];
   }
 
   Random random_;
@@ -304,7 +306,7 @@ class RestartedMatch {
   bool left_ = false;
   const std::shared_ptr<test::MemoryRoomRecords> records_ =
       std::make_shared<test::MemoryRoomRecords>();
-  std::vector<std::optional<std::uint64_t>> states_;
+  States states_;
 };
 
 TEST(RestartTest, GoesOnToTheSameHash) {
