@@ -29,7 +29,7 @@ function available({ servers, serversNamed, bin }) {
 }
 
 function briefly({ outcome, figures, why }) {
-  if (outcome !== 'ok') return `${outcome}${why ? `: ${why}` : ''}`;
+  if (outcome !== 'ok') return outcome + (why ? `: ${why.split('\n')[0]}` : '');
   return figures.server_cpu_us_per_delivered
     ? `${figures.server_cpu_us_per_delivered.toFixed(2)} µs a delivered message`
     : 'ok';
@@ -70,7 +70,10 @@ function emptyResults(options, servers, missing, args) {
   };
 }
 
-const allWell = (runs) => runs.every(({ outcome }) => WELL.includes(outcome));
+// Whether every run did what it should. Under the small load of a quick run all
+// of it is to arrive.
+const allWell = (runs, quick) => runs.every(({ outcome, figures }) =>
+  WELL.includes(outcome) && !(quick && figures.lost > 0));
 
 async function compare(args) {
   const options = readOptions(args, descriptorLimit(), ROOT);
@@ -89,7 +92,7 @@ async function compare(args) {
     writeReport(results, options.out);
   }
   say(`results.json, table.md and plot.svg are in ${options.out}`);
-  return allWell(results.runs) ? 0 : 1;
+  return allWell(results.runs, options.quick) ? 0 : 1;
 }
 
 compare(process.argv.slice(2)).then(

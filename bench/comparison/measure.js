@@ -15,8 +15,9 @@ const WORDS_MAX = 2_000;  // of what a program says when it fails
 
 // What room_load's exit codes say.
 const OUTCOMES = ['ok', 'wrong', 'refused', 'saturated'];
-// Those that are no fault; of the second there is no figure of the server.
-const WELL = ['ok', 'saturated'];
+// Those that are no fault of what a server sends. Only the first has figures of
+// the server.
+const WELL = ['ok', 'saturated', 'behind'];
 
 // A program on one processor, that does not outlive us.
 function start(cpu, file, options) {
@@ -95,9 +96,34 @@ function parse(text) {
   }
 }
 
-// A load that nothing came of, or not all.
-const isWrong = ({ lost, delivered }, { kind }) =>
-  lost > 0 || (kind === 'load' && !(delivered > 0));
+// By room_load: how many, of how many, and the last frame that did come.
+const NOT_COME = new RegExp('lost (\\d+) of the (\\d+) messages of seat \\d+, ' +
+                            'the last that came is frame (-?\\d+)$');
+
+// Whether all that room_load found is that the newest messages had not come by
+// the end: a server that is too slow for the load, and lost none.
+function isOnlyLate(errors) {
+  const lines = errors.trim().split('\n').filter(
+    (line) => !/^room_load: (SATURATED|and \d+ more of these)/.test(line));
+  return lines.length > 0 && lines.every((line) => {
+    const found = NOT_COME.exec(line);
+    if (!found) return false;
+    const [lost, sent, last] = found.slice(1).map(Number);
+    return lost === sent - (last + 1);
+  });
+}
+
+function outcomeOf(exit, figures, { kind }, errors) {
+  if (!figures) return exit === 2 ? 'refused' : 'failed';
+  const outcome = OUTCOMES[exit] ?? 'failed';
+  if (outcome === 'wrong' && isOnlyLate(errors)) {
+    return figures.generator?.saturated ? 'saturated' : 'behind';
+  }
+  if (outcome === 'ok' && kind === 'load' && !(figures.delivered > 0)) {
+    return 'wrong';
+  }
+  return outcome;
+}
 
 // What room_load found, as a run of results.json.
 async function load(program, scenario, { bin, cpus, seconds, warm }) {
@@ -113,19 +139,15 @@ async function load(program, scenario, { bin, cpus, seconds, warm }) {
       throw error;
     });
   const figures = parse(text);
-  const outcome = OUTCOMES[exit] ?? 'failed';
-  const run = { outcome: figures || exit === 2 ? outcome : 'failed', figures };
-  if (WELL.includes(run.outcome) && isWrong(figures, scenario)) {
-    run.outcome = 'wrong';
-    run.why = `${figures.lost} lost of ${figures.delivered} delivered`;
-  } else if (!WELL.includes(run.outcome)) {
-    run.why = generator.errors.trim() || `room_load ended (${exit})`;
-  }
-  return run;
+  const outcome = outcomeOf(exit, figures, scenario, generator.errors);
+  if (WELL.includes(outcome)) return { outcome, figures };
+  const why = generator.errors.trim() || `room_load ended (${exit})`;
+  return { outcome, figures, why };
 }
 
 // { outcome, figures or null, why }: `outcome` is "ok", "saturated" (the
-// figures are not the server's), "wrong", "refused" or "failed".
+// figures are the generator's), "behind" (the server could not keep up),
+// "wrong", "refused" or "failed".
 async function measure(server, scenario, options) {
   let program = null;
   try {

@@ -56,12 +56,17 @@ function remarksOf(runs) {
       : `generator saturated in ${saturated} of ${runs.length} rounds, ` +
         'which are left out');
   }
-  const others = runs.length - saturated - count('ok');
+  const behind = count('behind');
+  if (behind > 0) {
+    remarks.push(`could not keep up in ${behind} of ${runs.length} rounds, ` +
+                 'which are left out');
+  }
+  const others = runs.length - saturated - behind - count('ok');
   if (others > 0) {
     const { outcome, why } = runs.find(
-      (run) => run.outcome !== 'ok' && run.outcome !== 'saturated');
+      (run) => !['ok', 'saturated', 'behind'].includes(run.outcome));
     remarks.push(`${outcome} in ${others} of ${runs.length} rounds` +
-                 (why ? `: ${why}` : ''));
+                 (why ? `: ${why.split('\n')[0]}` : ''));
   }
   return remarks;
 }
