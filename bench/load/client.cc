@@ -160,9 +160,10 @@ absl::Status Client::OnEvent(std::uint32_t epoll_events,
                              std::span<std::byte> buffer,
                              ClientEvents& events) {
   absl::Status status = Handle(epoll_events, buffer, events);
-  if (status.ok() || !leaving_) return status;
+  if (status.ok()) return status;
+  // Neither handshake nor codec may be fed after what they refused.
   Close();
-  return absl::OkStatus();
+  return leaving_ ? absl::OkStatus() : status;
 }
 
 absl::Status Client::Handle(std::uint32_t epoll_events,

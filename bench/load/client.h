@@ -59,7 +59,8 @@ class Client {
   absl::Status Connect(const ClientPlace& place, int epoll, Entropy& entropy,
                        stream::MaskKeys& keys);
 
-  // For an event of its socket. `buffer` is what is read into.
+  // For an event of its socket. `buffer` is what is read into. What is not OK
+  // has closed it.
   absl::Status OnEvent(std::uint32_t epoll_events, std::span<std::byte> buffer,
                        ClientEvents& events);
 

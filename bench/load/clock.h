@@ -12,6 +12,10 @@ inline constexpr std::int64_t kSecondNs = 1'000'000'000;
 inline constexpr std::int64_t kNeverNs =
     std::numeric_limits<std::int64_t>::max();
 
+inline std::int64_t Nanoseconds(double seconds) {
+  return static_cast<std::int64_t>(seconds * 1e9);
+}
+
 inline std::int64_t NowNs() {
   timespec time{};
   clock_gettime(CLOCK_MONOTONIC, &time);

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "load/clock.h"
+#include "load/decimal.h"
 #include "parlor/check.h"
 #include "parlor/lockstep/wire.h"
 #include "parlor/status.h"
@@ -25,7 +26,6 @@ using lockstep::Kind;
 
 // A host has 64 unseated connections of an address by default.
 constexpr std::size_t kJoiningMax = 32;
-constexpr std::int64_t kJoinPatienceNs = 10 * kSecondNs;
 constexpr std::int64_t kLeavePatienceNs = 5 * kSecondNs;
 constexpr int kEventsMax = 256;
 constexpr std::size_t kBufferBytes = 64 * 1'024;
@@ -108,12 +108,13 @@ absl::Status Crowd::Join() {
   std::size_t begun = 0;
   std::size_t open = 0;    // those before it are past their handshake
   std::size_t seated = 0;  // when it was looked at last
-  std::int64_t deadline_ns = NowNs() + kJoinPatienceNs;
+  const std::int64_t patience_ns = Nanoseconds(options_.join_seconds);
+  std::int64_t deadline_ns = NowNs() + patience_ns;
   while (seated_ < clients_.size()) {
     const std::size_t open_before = open;
     while (open < begun && clients_[open].open()) ++open;
     if (open > open_before || seated_ > seated) {
-      deadline_ns = NowNs() + kJoinPatienceNs;
+      deadline_ns = NowNs() + patience_ns;
     }
     seated = seated_;
     while (begun < clients_.size() && begun < open + kJoiningMax) {
@@ -125,7 +126,8 @@ absl::Status Crowd::Join() {
     if (NowNs() > deadline_ns) {
       return MakeStatus(
           absl::StatusCode::kDeadlineExceeded,
-          "the server was silent for 10 s: " + std::to_string(open) + " of " +
+          "the server was silent for " + Decimal(options_.join_seconds, 1) +
+              " s: " + std::to_string(open) + " of " +
               std::to_string(clients_.size()) + " connections were opened, " +
               std::to_string(seated_) + " of them had their WELCOME");
     }

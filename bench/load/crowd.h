@@ -45,7 +45,7 @@ class Crowd final : private ClientEvents {
   Crowd& operator=(const Crowd&) = delete;
 
   // Until every client has its seat. DataLoss: a WELCOME is wrong;
-  // DeadlineExceeded: nothing happened for 10 s.
+  // DeadlineExceeded: nothing happened for `join_seconds`.
   absl::Status Join();
 
   // Waits until something has happened or `wake_ns` is there, and handles it:

@@ -29,14 +29,10 @@ using stream::FrameType;
 // Between the last WELCOME and the first frame: the server is done with joins.
 constexpr std::int64_t kRestNs = kSecondNs / 20;
 // For what is still on its way in the end, and then for what is there twice.
-constexpr std::int64_t kDrainNs = 5 * kSecondNs;
+constexpr std::int64_t kDrainNs = 60 * kSecondNs;
 constexpr std::int64_t kQuietNs = kSecondNs / 20;
 // Of what is written at once.
 constexpr std::size_t kFramesAWrite = 64;
-
-std::int64_t Nanoseconds(double seconds) {
-  return static_cast<std::int64_t>(seconds * 1e9);
-}
 
 // What is known of the processes at one moment.
 struct Reading {
@@ -300,22 +296,24 @@ absl::Status Load::TakeInput(Client& client, const lockstep::Message& message,
 }
 
 absl::Status Load::Drain() {
-  std::int64_t deadline_ns = NowNs() + kDrainNs;
   std::uint64_t expected = 0;
-  bool quiet = false;
-  while (NowNs() < deadline_ns) {
-    expected = 0;
-    for (const Client* client : client_of_) {
-      expected += std::uint64_t{client->due} *
-                  static_cast<std::uint64_t>(options_.seats - 1);
-    }
-    // All are in: once more a moment, for what comes twice.
-    if (!quiet && delivered_ >= expected) {
-      quiet = true;
-      deadline_ns = NowNs() + kQuietNs;
-    }
+  for (const Client* client : client_of_) {
+    expected += std::uint64_t{client->due} *
+                static_cast<std::uint64_t>(options_.seats - 1);
+  }
+  const std::int64_t silence_ns = Nanoseconds(options_.drain_seconds);
+  const std::int64_t end_ns = NowNs() + kDrainNs;
+  std::int64_t heard_ns = NowNs();
+  while (true) {
+    // Once all are in, a moment more, for what comes twice.
+    const bool all = delivered_ >= expected;
+    const std::int64_t deadline_ns =
+        std::min(end_ns, heard_ns + (all ? kQuietNs : silence_ns));
+    if (NowNs() >= deadline_ns) break;
+    const std::uint64_t delivered = delivered_;
     absl::Status status = crowd_->Poll(deadline_ns);
     if (!status.ok()) return status;
+    if (delivered_ > delivered) heard_ns = NowNs();
   }
   for (const RoomCheck& room : rooms_) room.Finish(result_.findings);
   for (const Client* client : client_of_) {
@@ -333,7 +331,6 @@ absl::Status Load::Drain() {
 }  // namespace
 
 bool IsSaturated(const LoadOptions& options, const LoadResult& result) {
-  constexpr double kCpuShareMax = 0.85;
   if (result.own_cpu_share() > kCpuShareMax) return true;
   return options.loop == LoadOptions::Loop::kOpen &&
          result.late.Quantile(99, 100) > kSecondNs / options.rate / 4;

@@ -1,7 +1,8 @@
 // A run: the crowd joins, plays for a while, is measured meanwhile and leaves.
 //
 // Time, in order: joins; `warm_seconds` of load; `seconds` that are measured;
-// what is still on its way is waited for, 5 s at most; goodbye. A latency
+// what is still on its way is waited for, until nothing has come for
+// `drain_seconds`, and for a minute at most; goodbye. A latency
 // counts when its message was due in the measured time, whenever it came, so
 // that a server which stalls at the end cannot hide it. What was delivered, and
 // what it cost the processor, is what fell into the measured time itself.
@@ -50,8 +51,9 @@ struct LoadResult {
 };
 
 // Whether the figures are those of this program and not of the server: it used
-// more than 0.85 of its core, or was late by more than a quarter of a step for
-// one message in a hundred. (A closed loop is never late.)
+// more than this share of a core, or sent one message in a hundred late by more
+// than a quarter of a step. (A closed loop is never late.)
+inline constexpr double kCpuShareMax = 0.85;
 bool IsSaturated(const LoadOptions& options, const LoadResult& result);
 
 // OK even where the server was wrong: `findings`. InvalidArgument: the core is

@@ -30,6 +30,10 @@ it: latency, throughput, and what it costs the server.
                         before is complete (open)
   --seconds S           how long to measure (10)
   --warm-seconds S      load before that, which is not measured (2)
+  --join-seconds S      gives up when the server is silent that long while
+                        clients join (10)
+  --drain-seconds S     what has not come in the end counts as lost when the
+                        server was silent that long (3)
   --server-pid PID      the server's process: its processor time and memory
   --cpu N               run on core N alone
   --addresses N         come from N addresses, 127.0.0.1 and up, in turn (1)
@@ -51,6 +55,7 @@ constexpr std::uint32_t kRoomsMax = 65'536;
 constexpr std::uint32_t kRateMax = 1'000;
 constexpr std::uint32_t kConnectionsMax = 1'000'000;
 constexpr int kAddressesMax = 65'536;
+constexpr pid_t kProcessMax = 4'194'304;  // the kernel's PID_MAX_LIMIT
 constexpr double kSecondsMax = 86'400;
 
 absl::Status Bad(std::string_view flag, std::string_view value,
@@ -148,8 +153,14 @@ absl::Status ReadFlag(std::string_view flag, std::string_view value,
   if (flag == "--warm-seconds") {
     return ReadSeconds(flag, value, 0, &options.warm_seconds);
   }
+  if (flag == "--join-seconds") {
+    return ReadSeconds(flag, value, 0.1, &options.join_seconds);
+  }
+  if (flag == "--drain-seconds") {
+    return ReadSeconds(flag, value, 0.1, &options.drain_seconds);
+  }
   if (flag == "--server-pid") {
-    return ReadNumber(flag, value, 1, std::numeric_limits<pid_t>::max(),
+    return ReadNumber(flag, value, 1, kProcessMax,
                       &options.server_pid.emplace());
   }
   if (flag == "--cpu") {

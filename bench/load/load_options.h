@@ -33,6 +33,10 @@ struct LoadOptions {
   double seconds = 10;  // that are measured
   double warm_seconds =
       2;  // before them; with `idle`, the wait after the joins
+  double join_seconds = 10;  // of silence while clients join, until the run is
+                             // given up
+  double drain_seconds = 3;  // of silence in the end, until what is missing is
+                             // taken for lost
   std::optional<pid_t> server_pid;
   std::optional<int> cpu;  // run on that core alone
   int addresses = 1;       // of 127/8, in turn, from 127.0.0.1 on

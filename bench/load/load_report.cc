@@ -6,16 +6,11 @@
 #include <string>
 #include <string_view>
 
+#include "load/decimal.h"
 #include "load/findings.h"
 
 namespace parlor::load {
 namespace {
-
-std::string Decimal(double value, int digits) {
-  char text[64];
-  std::snprintf(text, sizeof(text), "%.*f", digits, value);
-  return text;
-}
 
 std::string Microseconds(std::int64_t ns) {
   return Decimal(static_cast<double>(ns) / 1e3, 1);
@@ -124,6 +119,17 @@ std::string ServerLines(const LoadOptions& options, const LoadResult& result) {
   return text;
 }
 
+// Why a run is saturated.
+std::string LimitText(const LoadResult& result) {
+  if (result.own_cpu_share() > kCpuShareMax) {
+    return "this program used " + Decimal(result.own_cpu_share(), 2) +
+           " of its core";
+  }
+  return "one message in a hundred was sent " +
+         Microseconds(result.late.Quantile(99, 100)) +
+         " us late or later (do others use its core?)";
+}
+
 }  // namespace
 
 int ExitCode(const LoadOptions& options, const LoadResult& result) {
@@ -210,10 +216,8 @@ std::string Remarks(const LoadOptions& options, const LoadResult& result) {
     text += "room_load: and " + std::to_string(more) + " more of these\n";
   }
   if (IsSaturated(options, result)) {
-    text += "room_load: SATURATED: this program was the limit (" +
-            Decimal(result.own_cpu_share(), 2) + " of a core, p99 of late " +
-            "sends " + Microseconds(result.late.Quantile(99, 100)) +
-            " us): these figures are the generator's, not the server's\n";
+    text += "room_load: SATURATED: " + LimitText(result) +
+            ": these figures are of the generator, not of the server\n";
   }
   return text;
 }
