@@ -52,6 +52,7 @@ sim::HostOptions ToOptions(const SwarmHost& host) {
   options.shard.room.hold_ms = host.hold_ms;
   options.shard.room.idle_ms = host.idle_ms;
   options.shard.room.lobby_ms = host.lobby_ms;
+  options.shard.room.gather_ms = host.gather_ms;
   // Strangers come from one address.
   options.shard.room_joins_per_minute = limits::kRoomJoinRate.ceiling;
   options.gate.joins_per_minute = limits::kAddressRate.ceiling;

@@ -38,6 +38,16 @@ SwarmHost DrawHost(Random& random) {
   return host;
 }
 
+// From a stream of its own, so that a seed's scenario is what it was before
+// rooms could gather.
+void DrawGather(std::uint64_t seed, SwarmScenario& scenario) {
+  Random random(seed * 0x9e3779b97f4a7c15u, /*stream=*/7);
+  for (SwarmHost& host : scenario.hosts) {
+    if (!random.Chance(2, 5)) continue;
+    host.gather_ms = OneOf(random, {1, 8, 17, 17, 34, 100});
+  }
+}
+
 // Rooms of one host have different numbers.
 void DrawRooms(Random& random, SwarmScenario& scenario) {
   for (std::size_t host = 0; host < scenario.hosts.size(); ++host) {
@@ -182,6 +192,7 @@ SwarmScenario DrawScenario(std::uint64_t seed) {
   if (random.Chance(1, 4)) scenario.ties = Executor::Ties::kInOrder;
   const int hosts = random.Chance(1, 5) ? 2 : 1;
   for (int i = 0; i < hosts; ++i) scenario.hosts.push_back(DrawHost(random));
+  DrawGather(seed, scenario);
   DrawRooms(random, scenario);
   for (std::size_t room = 0; room < scenario.rooms.size(); ++room) {
     int seats = scenario.rooms[room].size;
@@ -214,7 +225,8 @@ std::string Describe(const SwarmScenario& scenario) {
             " shards, hold " + std::to_string(host.hold_ms) + " idle " +
             std::to_string(host.idle_ms) + " lobby " +
             std::to_string(host.lobby_ms) + " drain " +
-            std::to_string(host.drain_ms) +
+            std::to_string(host.drain_ms) + " gather " +
+            std::to_string(host.gather_ms) +
             (host.keeps_matches ? "\n" : ", keeps nothing\n");
   }
   for (std::size_t i = 0; i < scenario.rooms.size(); ++i) {

@@ -21,6 +21,7 @@ struct SwarmHost {
   std::int64_t idle_ms = 0;
   std::int64_t lobby_ms = 0;
   std::int64_t drain_ms = 0;
+  std::int64_t gather_ms = 0;  // of its rooms
   bool keeps_matches = true;
 };
 
