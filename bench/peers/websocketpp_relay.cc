@@ -17,7 +17,6 @@
 #include "peers/relay_rooms.h"
 
 namespace parlor::bench {
-namespace {
 
 // The library looks for these names.
 // NOLINTBEGIN(readability-identifier-naming)
@@ -52,6 +51,8 @@ struct Config : public websocketpp::config::asio {
   };
 };
 // NOLINTEND(readability-identifier-naming)
+
+namespace {
 
 using Server = websocketpp::server<Config>;
 using Connection = Server::connection_type;
