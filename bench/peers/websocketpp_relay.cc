@@ -63,19 +63,19 @@ class Relay {
   Relay() {
     server_.init_asio();
     server_.set_reuse_addr(true);
-    server_.set_tcp_post_init_handler([this](connection_hdl handle) {
+    server_.set_tcp_post_init_handler([this](const connection_hdl& handle) {
       At(handle).get_raw_socket().set_option(
           boost::asio::ip::tcp::no_delay(true));
     });
     server_.set_validate_handler(
-        [this](connection_hdl handle) { return Welcomes(At(handle)); });
+        [this](const connection_hdl& handle) { return Welcomes(At(handle)); });
     server_.set_open_handler(
-        [this](connection_hdl handle) { OnOpen(At(handle)); });
+        [this](const connection_hdl& handle) { OnOpen(At(handle)); });
     server_.set_message_handler(
         [this](connection_hdl handle, const Server::message_ptr& message) {
           OnMessage(At(handle), message->get_payload());
         });
-    server_.set_close_handler([this](connection_hdl handle) {
+    server_.set_close_handler([this](const connection_hdl& handle) {
       Connection& connection = At(handle);
       if (connection.room == nullptr) return;
       rooms_.Leave(*std::exchange(connection.room, nullptr), connection.seat);
