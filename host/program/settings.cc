@@ -93,6 +93,10 @@ const std::array kRows = {
     Row{"lifetime", kRooms, Kind::kDuration, &Settings::lifetime_ms, "TIME",
         "How long a room lives", &limits::kLifetimeMs,
         "server.shard.room.lifetime_ms"},
+    Row{"gather", kRooms, Kind::kDuration, &Settings::gather_ms, "TIME",
+        "How long an input may wait for the others of its frame, to\nbe sent "
+        "with them; 0s: it does not",
+        &limits::kGatherMs, "server.shard.room.gather_ms"},
 
     Row{"message-rate", kCaps, Kind::kNumber, &Settings::message_rate, "N",
         "Messages a second of a seat", &limits::kMessageRate,
@@ -378,6 +382,7 @@ host::ServerOptions ToServerOptions(const Settings& settings) {
   server.shard.room.lobby_ms = settings.lobby_ms;
   server.shard.room.idle_ms = settings.idle_ms;
   server.shard.room.lifetime_ms = settings.lifetime_ms;
+  server.shard.room.gather_ms = settings.gather_ms;
   server.shard.room.message_rate_per_s = settings.message_rate;
   server.shard.room.message_burst = settings.message_burst;
   server.gate.codes = settings.codes;

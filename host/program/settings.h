@@ -47,6 +47,7 @@ struct Settings {
   std::int64_t lobby_ms = limits::kLobbyMs.fallback;
   std::int64_t idle_ms = limits::kIdleMs.fallback;
   std::int64_t lifetime_ms = limits::kLifetimeMs.fallback;
+  std::int64_t gather_ms = limits::kGatherMs.fallback;
 
   std::int64_t message_rate = limits::kMessageRate.fallback;
   std::int64_t message_burst = limits::kMessageBurst.fallback;

@@ -118,6 +118,8 @@ TEST(HostOptions, EveryFlagReachesTheServer) {
                                     "90s",
                                     "--lifetime",
                                     "24h",
+                                    "--gather",
+                                    "17ms",
                                     "--message-rate",
                                     "10000",
                                     "--message-burst",
@@ -160,6 +162,7 @@ TEST(HostOptions, EveryFlagReachesTheServer) {
   EXPECT_EQ(server.shard.room.lobby_ms, 120'000);
   EXPECT_EQ(server.shard.room.idle_ms, 90'000);
   EXPECT_EQ(server.shard.room.lifetime_ms, 86'400'000);
+  EXPECT_EQ(server.shard.room.gather_ms, 17);
   EXPECT_EQ(server.shard.room.message_rate_per_s, 10'000);
   EXPECT_EQ(server.shard.room.message_burst, 20'000);
   EXPECT_EQ(server.gate.joins_per_minute, 1);
@@ -271,6 +274,7 @@ constexpr Cap kCaps[] = {
     {"idle", 5 * kMinute, 60 * kMinute},
     {"lifetime", 4 * 60 * kMinute, 24 * 60 * kMinute},
     {"hold", 20'000, 120'000},
+    {"gather", 0, 100},
     {"unseated", 1'024, 65'536},
     {"unseated-per-address", 64, 65'536},
     {"connections", 65'536, 1'048'576},
@@ -521,7 +525,7 @@ TEST_F(ConfigFile, SaysWhatFlagsSay) {
     "origin": ["https://a.example", "https://b.example"],
     "invite": ["SESAME-OPEN-1", "abcdefghij"], "open": false,
     "rooms": 10, "seats": 32, "hold": "1500ms", "lobby": "2m", "idle": "90s",
-    "lifetime": "24h", "message-rate": 10000, "message-burst": 20000,
+    "lifetime": "24h", "gather": "17ms", "message-rate": 10000, "message-burst": 20000,
     "join-rate": 1, "room-join-rate": 2, "connections": 77, "unseated": 88,
     "unseated-per-address": 9, "shards": 7, "drain": "0s", "access": "codes.db",
     "pass-days": 400, "pass-devices": 16, "trusted-proxy": ["::1"],
@@ -540,6 +544,7 @@ TEST_F(ConfigFile, SaysWhatFlagsSay) {
                                    "--lobby=2m",
                                    "--idle=90s",
                                    "--lifetime=24h",
+                                   "--gather=17ms",
                                    "--message-rate=10000",
                                    "--message-burst=20000",
                                    "--join-rate=1",
@@ -891,6 +896,7 @@ TEST_F(ConfigFile, PrintedItIsWhole) {
   "lobby": "10m",
   "idle": "5m",
   "lifetime": "4h",
+  "gather": "0s",
   "message-rate": 240,
   "message-burst": 480,
   "join-rate": 60,
