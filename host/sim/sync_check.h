@@ -12,8 +12,8 @@
 namespace parlor::sim {
 
 struct SyncMember {
-  const WatchedGame* game;  // in a match
-  std::string name;         // "client 2"
+  const WatchedGame* game;      // in a match
+  std::string name;             // "client 2"
   lockstep::FreshGame fresh{};  // or null
 };
 
