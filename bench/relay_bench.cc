@@ -65,15 +65,18 @@ class DeafRecords final : public host::RoomRecords {
   };
 };
 
+enum class Mode : std::uint8_t { kPlain, kRecorded, kGathered };
+
 class Relay {
  public:
-  Relay(int rooms, int seats, int rate_hz, bool recorded)
+  Relay(int rooms, int seats, int rate_hz, Mode mode)
       : step_(Duration(1'000'000'000 / rate_hz)),
         entropy_(1),
-        shard_(Options(), entropy_),
+        shard_(Options(mode == Mode::kGathered ? 1 + 1'000 / rate_hz : 0),
+               entropy_),
         connector_(pump_, pump_, shard_),
         players_(static_cast<std::size_t>(rooms * seats)) {
-    if (recorded) shard_.SetRecords(&records_);
+    if (mode == Mode::kRecorded) shard_.SetRecords(&records_);
     Hello hello;
     hello.players = seats;
     for (std::size_t i = 0; i < players_.size(); ++i) {
@@ -96,7 +99,7 @@ class Relay {
     }
     pump_.Pump(now_);  // the rooms' ends
     pump_.Pump(now_);  // the players' ends
-    shard_.OnAlarm(now_);
+    while (shard_.next_alarm() <= now_) shard_.OnAlarm(now_);
   }
 
   std::uint64_t delivered() const {
@@ -115,11 +118,12 @@ class Relay {
   std::size_t room_bytes() const { return shard_.FindRoom(0)->memory_bytes(); }
 
  private:
-  static host::ShardOptions Options() {
+  static host::ShardOptions Options(std::int64_t gather_ms) {
     host::ShardOptions options;
     options.rooms = limits::kRooms.ceiling;
     options.seats = limits::kSeats.ceiling;
     options.room.lifetime_ms = limits::kLifetimeMs.ceiling;
+    options.room.gather_ms = gather_ms;
     return options;
   }
 
@@ -142,11 +146,11 @@ double ThreadCpuNs() {
          static_cast<double>(now.tv_nsec);
 }
 
-void BM_Relay(benchmark::State& state, bool recorded) {
+void BM_Relay(benchmark::State& state, Mode mode) {
   const auto rooms = static_cast<int>(state.range(0));
   const auto seats = static_cast<int>(state.range(1));
   const auto rate = static_cast<int>(state.range(2));
-  Relay relay(rooms, seats, rate, recorded);
+  Relay relay(rooms, seats, rate, mode);
   // The buffers' high water is reached within a few steps.
   for (int i = 0; i < 100; ++i) relay.Step();
 
@@ -185,15 +189,21 @@ void Shape(benchmark::internal::Benchmark* bench, int rooms, int seats,
 // Registered before benchmark_main's main asks for what there is.
 const bool kRegistered = [] {
   const auto add = [](const char* name, int rooms, int seats, int rate_hz,
-                      bool recorded = false) {
-    auto* bench = benchmark::RegisterBenchmark(name, BM_Relay, recorded);
+                      Mode mode = Mode::kPlain) {
+    auto* bench = benchmark::RegisterBenchmark(name, BM_Relay, mode);
     bench->ArgNames({"rooms", "seats", "rate"})->Unit(benchmark::kMicrosecond);
     Shape(bench, rooms, seats, rate_hz);
   };
   add("relay/least", 1, 2, 60);
   for (int rooms : {1, 8, 64, 250, 1'024}) add("relay/rooms", rooms, 8, 60);
   for (int seats : {2, 4, 8, 16, 32}) add("relay/seats", 64, seats, 60);
-  add("relay/recorded", 250, 8, 60, true);
+  add("relay/recorded", 250, 8, 60, Mode::kRecorded);
+  for (int rooms : {64, 250, 1'024}) {
+    add("relay/gathered", rooms, 8, 60, Mode::kGathered);
+  }
+  for (int seats : {2, 4, 32}) {
+    add("relay/gathered", 64, seats, 60, Mode::kGathered);
+  }
   add("relay/worst", 1'024, 8, 240);
   add("relay/worst", 64, 32, 60);
   return true;
