@@ -71,10 +71,10 @@ class Relay {
         [this](const connection_hdl& handle) { return Welcomes(At(handle)); });
     server_.set_open_handler(
         [this](const connection_hdl& handle) { OnOpen(At(handle)); });
-    server_.set_message_handler(
-        [this](connection_hdl handle, const Server::message_ptr& message) {
-          OnMessage(At(handle), message->get_payload());
-        });
+    server_.set_message_handler([this](const connection_hdl& handle,
+                                       const Server::message_ptr& message) {
+      OnMessage(At(handle), message->get_payload());
+    });
     server_.set_close_handler([this](const connection_hdl& handle) {
       Connection& connection = At(handle);
       if (connection.room == nullptr) return;
