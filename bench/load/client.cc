@@ -135,13 +135,26 @@ absl::Status Client::Connect(const ClientPlace& place, int epoll,
       errno != EINPROGRESS) {
     return Lost("connecting: " + SystemText(errno));
   }
-  epoll_event event{};
-  event.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
-  event.data.ptr = this;
+  epoll_event event = Interest(/*input=*/true);
   if (epoll_ctl(epoll, EPOLL_CTL_ADD, socket_, &event) != 0) {
     return Lost("epoll: " + SystemText(errno));
   }
   return absl::OkStatus();
+}
+
+epoll_event Client::Interest(bool input) {
+  epoll_event event{};
+  event.events = EPOLLOUT | EPOLLRDHUP | EPOLLET;
+  if (input) event.events |= EPOLLIN;
+  event.data.ptr = this;
+  return event;
+}
+
+void Client::WakeForInput(int epoll, bool wake) {
+  if (closed()) return;
+  // What is there already is told anew by this.
+  epoll_event event = Interest(wake);
+  PARLOR_CHECK(epoll_ctl(epoll, EPOLL_CTL_MOD, socket_, &event) == 0);
 }
 
 absl::Status Client::OnConnected() {
@@ -159,7 +172,14 @@ absl::Status Client::OnConnected() {
 absl::Status Client::OnEvent(std::uint32_t epoll_events,
                              std::span<std::byte> buffer,
                              ClientEvents& events) {
-  absl::Status status = Handle(epoll_events, buffer, events);
+  return EndUnlessOk(Handle(epoll_events, buffer, events));
+}
+
+absl::Status Client::OnTurn(std::span<std::byte> buffer, ClientEvents& events) {
+  return EndUnlessOk(Read(/*to_the_end=*/false, buffer, events));
+}
+
+absl::Status Client::EndUnlessOk(absl::Status status) {
   if (status.ok()) return status;
   // Neither handshake nor codec may be fed after what they refused.
   Close();

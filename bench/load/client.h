@@ -7,6 +7,7 @@
 #define PARLOR_BENCH_LOAD_CLIENT_H_
 
 #include <netinet/in.h>
+#include <sys/epoll.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -64,6 +65,13 @@ class Client {
   absl::Status OnEvent(std::uint32_t epoll_events, std::span<std::byte> buffer,
                        ClientEvents& events);
 
+  // Whether `epoll`, the same as in Connect, tells that there is something to
+  // read, as it does from the start. It tells in any case that the server ended
+  // the connection.
+  void WakeForInput(int epoll, bool wake);
+  // Reads what is there, told of it or not. As OnEvent.
+  absl::Status OnTurn(std::span<std::byte> buffer, ClientEvents& events);
+
   // Adds a frame with `payload` to `out`, for Write.
   void AppendFrame(stream::FrameType type, std::span<const std::byte> payload,
                    std::vector<std::byte>& out);
@@ -84,14 +92,17 @@ class Client {
   std::uint32_t room() const { return place_.room; }
   int players() const { return place_.players; }
 
-  // For its owner: the seat that it got, -1 until then, and how many of its
-  // INPUTs were due until now.
+  // For its owner: the seat that it got, -1 until then, how many of its INPUTs
+  // were due until now, and whether its latencies are measured.
   int seat = -1;
   std::uint32_t due = 0;
+  bool timed = true;
 
  private:
+  epoll_event Interest(bool input);
   absl::Status Handle(std::uint32_t epoll_events, std::span<std::byte> buffer,
                       ClientEvents& events);
+  absl::Status EndUnlessOk(absl::Status status);
   absl::Status OnConnected();
   absl::Status Read(bool to_the_end, std::span<std::byte> buffer,
                     ClientEvents& events);

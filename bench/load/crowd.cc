@@ -28,6 +28,11 @@ using lockstep::Kind;
 constexpr std::size_t kJoiningMax = 32;
 constexpr std::int64_t kLeavePatienceNs = 5 * kSecondNs;
 constexpr int kEventsMax = 256;
+// Between two looks at the epoll set, which are what timed clients wait for.
+constexpr int kTurnsMax = 4;
+// So long a turn waits for something else to wake us. With a wake-up for each
+// turn 64 rooms of 8 seats in step took 0.72 of a core, and take 0.43.
+constexpr std::int64_t kTurnSlackNs = kSecondNs / 1'000;
 constexpr std::size_t kBufferBytes = 64 * 1'024;
 // Standard streams, the epoll set, what /proc is read through.
 constexpr std::size_t kOtherFiles = 16;
@@ -137,6 +142,7 @@ absl::Status Crowd::Join() {
 
 absl::Status Crowd::Poll(std::int64_t wake_ns) {
   std::array<epoll_event, kEventsMax> found;
+  if (!in_turn_.empty()) wake_ns = std::min(wake_ns, turn_ns_ + kTurnSlackNs);
   const std::int64_t wait_ns = std::max<std::int64_t>(wake_ns - NowNs(), 0);
   const timespec timeout{.tv_sec = wait_ns / kSecondNs,
                          .tv_nsec = wait_ns % kSecondNs};
@@ -154,10 +160,44 @@ absl::Status Crowd::Poll(std::int64_t wake_ns) {
         found[static_cast<std::size_t>(i)].events, buffer_, *this);
     if (!status.ok()) return status;
   }
+  return ReadThoseInTurn();
+}
+
+absl::Status Crowd::ReadThoseInTurn() {
+  if (in_turn_.empty()) return absl::OkStatus();
+  const std::int64_t now_ns = NowNs();
+  const std::int64_t gap_ns =
+      kTurnNs / static_cast<std::int64_t>(in_turn_.size());
+  // After a stall, once around is all that there is to catch up with.
+  turn_ns_ = std::max(turn_ns_, now_ns - kTurnNs);
+  for (int i = 0; i < kTurnsMax && turn_ns_ <= now_ns; ++i) {
+    turn_ns_ += gap_ns;
+    Client& client = *in_turn_[turn_];
+    turn_ = (turn_ + 1) % in_turn_.size();
+    absl::Status status = client.OnTurn(buffer_, *this);
+    if (!status.ok()) return status;
+  }
   return absl::OkStatus();
 }
 
+void Crowd::ReadInTurn() {
+  for (Client& client : clients_) {
+    if (client.timed) continue;
+    client.WakeForInput(epoll_, false);
+    in_turn_.push_back(&client);
+  }
+  turn_ = 0;
+  if (!in_turn_.empty()) turn_ns_ = NowNs();
+}
+
+void Crowd::ReadAtOnce() {
+  for (Client* client : in_turn_) client->WakeForInput(epoll_, true);
+  in_turn_.clear();
+  turn_ns_ = kNeverNs;
+}
+
 void Crowd::Leave() {
+  ReadAtOnce();
   for (Client& client : clients_) client.Leave();
   const std::int64_t deadline_ns = NowNs() + kLeavePatienceNs;
   const auto is_gone = [](const Client& client) { return client.closed(); };

@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "load/client.h"
+#include "load/clock.h"
 #include "load/load_options.h"
 #include "parlor/entropy.h"
 #include "parlor/lane.h"
@@ -48,10 +49,23 @@ class Crowd final : private ClientEvents {
   // DeadlineExceeded: nothing happened for `join_seconds`.
   absl::Status Join();
 
-  // Waits until something has happened or `wake_ns` is there, and handles it:
-  // at most 256 sockets, so that a busy server does not keep the caller from
-  // what is due.
+  // Waits until something has happened, a client's turn or `wake_ns` is there,
+  // and handles it: at most 256 sockets, so that a busy server does not keep
+  // the caller from what is due.
   absl::Status Poll(std::int64_t wake_ns);
+
+  // From here on Poll reads the clients that are not `timed` in turn, each once
+  // in kTurnNs, and is not woken by what comes for them. One that the server
+  // closes is told at once all the same.
+  void ReadInTurn();
+  // From here on it reads all of them as soon as something is there, as at
+  // first.
+  void ReadAtOnce();
+
+  // Some 10 messages a recv in rooms of 8 seats at 60 frames a second, and to
+  // read each by itself is what takes a core. Far too short to fill a socket's
+  // buffer or to leave a ping unanswered.
+  static constexpr std::int64_t kTurnNs = kSecondNs / 40;
 
   // Closes all connections in order and waits until the server knows, 5 s at
   // most. Also after an error.
@@ -68,6 +82,7 @@ class Crowd final : private ClientEvents {
                          std::int64_t now_ns) override;
   absl::Status OnWritable(Client& client) override;
   absl::Status Begin(std::size_t index);
+  absl::Status ReadThoseInTurn();
   absl::Status Welcome(Client& client, MessageKind kind,
                        std::span<const std::byte> bytes);
 
@@ -79,6 +94,9 @@ class Crowd final : private ClientEvents {
   std::vector<std::byte> buffer_;  // what all of them read into
   std::vector<Client> clients_;
   std::size_t seated_ = 0;
+  std::vector<Client*> in_turn_;
+  std::size_t turn_ = 0;             // whose it is, in `in_turn_`
+  std::int64_t turn_ns_ = kNeverNs;  // when
 };
 
 }  // namespace parlor::load

@@ -32,9 +32,9 @@ struct LoadResult {
   std::uint64_t lost = 0;
   Findings findings;
 
-  // From the moment a message was due at its sender to its receipt; and from
-  // the moment the last of the others' INPUTs for a frame was due until that
-  // frame was complete at a receiver.
+  // Of timed seats: from the moment a message was due at its sender to its
+  // receipt; and from the moment the last of the others' INPUTs for a frame was
+  // due until that frame was complete at a receiver.
   LatencyHistogram message;
   LatencyHistogram frame;
 
@@ -51,8 +51,10 @@ struct LoadResult {
 };
 
 // Whether the figures are those of this program and not of the server: it used
-// more than this share of a core, or sent one message in a hundred late by more
-// than a quarter of a step. (A closed loop is never late.)
+// more than this share of a core, or sent one message in a hundred too late: by
+// more than a quarter of a step or, in step, where to send what is due at one
+// moment takes its time, by more than three quarters, since that is to be over
+// well before the next. (A closed loop is never late.)
 inline constexpr double kCpuShareMax = 0.85;
 bool IsSaturated(const LoadOptions& options, const LoadResult& result);
 

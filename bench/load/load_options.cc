@@ -28,6 +28,10 @@ it: latency, throughput, and what it costs the server.
                         of them at once (spread)
   --loop open|closed    frames are sent by the clock, or as soon as the frame
                         before is complete (open)
+  --timed N|all         how many seats of each room have their latencies
+                        measured; the others are checked just as completely,
+                        but read in turn, every 25 ms, so that this program is
+                        not the limit (open loop: 1; a closed one times all)
   --seconds S           how long to measure (10)
   --warm-seconds S      load before that, which is not measured (2)
   --join-seconds S      gives up when the server is silent that long while
@@ -48,6 +52,9 @@ Exit codes:
   1  the server lost, repeated, reordered or changed a message
   2  no measurement: a bad flag, a server that refuses or closes, too few files
   3  measured, but this program was the limit: the figures are its own
+
+In step (--phases step) all frames are due at one moment, from which latencies
+count: the time that this program takes to send them all is in them.
 )";
 
 // The most of each; beyond them a mistake is likelier than a wish.
@@ -127,6 +134,15 @@ absl::Status ReadChoice(std::string_view flag, std::string_view value,
              std::string(Name(first)) + " or " + std::string(Name(second)));
 }
 
+absl::Status ReadTimed(std::string_view flag, std::string_view value,
+                       LoadOptions& options) {
+  int& timed = options.timed.emplace(LoadOptions::kAllSeats);
+  if (value == "all" || ReadNumber(flag, value, 1, 32, &timed).ok()) {
+    return absl::OkStatus();
+  }
+  return Bad(flag, value, "a whole number from 1 to 32, or all");
+}
+
 // NotFound: there is no such flag.
 absl::Status ReadFlag(std::string_view flag, std::string_view value,
                       LoadOptions& options) {
@@ -147,6 +163,7 @@ absl::Status ReadFlag(std::string_view flag, std::string_view value,
   if (flag == "--loop") {
     return ReadChoice(flag, value, Loop::kOpen, Loop::kClosed, &options.loop);
   }
+  if (flag == "--timed") return ReadTimed(flag, value, options);
   if (flag == "--seconds") {
     return ReadSeconds(flag, value, 0.1, &options.seconds);
   }
@@ -179,6 +196,23 @@ absl::Status ReadFlag(std::string_view flag, std::string_view value,
   return MakeStatus(absl::StatusCode::kNotFound, "");
 }
 
+absl::Status CheckTimed(const LoadOptions& options) {
+  if (!options.timed) return absl::OkStatus();
+  const bool all = *options.timed == LoadOptions::kAllSeats;
+  const std::string flag =
+      "--timed " + (all ? "all" : std::to_string(*options.timed));
+  if (options.loop == LoadOptions::Loop::kClosed) {
+    return InvalidArgument(flag +
+                           ": not with --loop closed, which times all seats: "
+                           "each waits for what it receives");
+  }
+  if (!all && *options.timed > options.seats) {
+    return InvalidArgument(flag + ": a room has only --seats " +
+                           std::to_string(options.seats));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckTogether(const LoadOptions& options) {
   if (options.host.empty()) {
     return InvalidArgument(
@@ -202,7 +236,7 @@ absl::Status CheckTogether(const LoadOptions& options) {
                            ": " + std::to_string(connections) +
                            " connections; at most 1000000");
   }
-  return absl::OkStatus();
+  return CheckTimed(options);
 }
 
 }  // namespace

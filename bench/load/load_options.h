@@ -4,7 +4,9 @@
 
 #include <sys/types.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -29,6 +31,14 @@ struct LoadOptions {
   // frame k + 1 as soon as all others' frame k is in.
   enum class Loop : std::uint8_t { kOpen, kClosed };
   Loop loop = Loop::kOpen;
+  // How many seats of a room are timed: 1..seats, or kAllSeats. Those are read
+  // as soon as something is there, and only what they receive is in the
+  // latencies. To read every message of every seat by itself would take more
+  // of this program's core than most servers take of theirs. The other seats
+  // are checked as completely, but read in turn. nullopt: one of an open loop,
+  // and all of a closed one, which would wait for its own turns otherwise.
+  static constexpr int kAllSeats = std::numeric_limits<int>::max();
+  std::optional<int> timed;
 
   double seconds = 10;  // that are measured
   double warm_seconds =
@@ -43,6 +53,18 @@ struct LoadOptions {
   std::uint32_t idle = 0;  // that many connections and no load; 0: load
   std::uint64_t seed = 1;  // of the phases and of the masking keys
   bool json = false;
+
+  // `timed` as a number of seats: 1..seats.
+  int timed_seats() const {
+    if (loop == Loop::kClosed) return seats;
+    return std::min(timed.value_or(1), seats);
+  }
+  // `seat` is one of that many from seat `room % seats` on, around: so that
+  // every number is as often timed.
+  bool IsTimed(std::uint32_t room, int seat) const {
+    const int first = static_cast<int>(room % static_cast<unsigned>(seats));
+    return (seat - first + seats) % seats < timed_seats();
+  }
 };
 
 // `arguments` without the program's name. InvalidArgument, with the flag, the

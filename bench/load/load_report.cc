@@ -119,6 +119,12 @@ std::string ServerLines(const LoadOptions& options, const LoadResult& result) {
   return text;
 }
 
+std::string TimedText(const LoadOptions& options) {
+  if (options.timed_seats() == options.seats) return "all seats";
+  return std::to_string(options.timed_seats()) + " of the " +
+         std::to_string(options.seats) + " seats of each room; all are checked";
+}
+
 // Why a run is saturated.
 std::string LimitText(const LoadResult& result) {
   if (result.own_cpu_share() > kCpuShareMax) {
@@ -155,6 +161,7 @@ std::string TextReport(const LoadOptions& options, const LoadResult& result) {
                                Decimal(derived.delivered_per_s, 0) +
                                " a second") +
          Line("lost", std::to_string(result.lost)) +
+         Line("timed", TimedText(options)) +
          Line("us", "       p50        p99       p999        max") +
          QuantilesLine("a message", result.message) +
          QuantilesLine("a whole frame", result.frame) +
@@ -173,6 +180,7 @@ std::string JsonReport(const LoadOptions& options, const LoadResult& result) {
       .Add("rate", options.rate)
       .AddText("phases", Name(options.phases))
       .AddText("loop", Name(options.loop))
+      .Add("timed", static_cast<std::uint64_t>(options.timed_seats()))
       .Add("seconds", result.seconds, 3)
       .Add("delivered", result.delivered)
       .Add("delivered_per_s", derived.delivered_per_s, 1)

@@ -139,11 +139,17 @@ void FaultyRelay::Relay(Seat& sender, std::span<const std::byte> bytes) {
   message.slot = NumberOf(sender);
   const bool fault = message.slot == 0 && message.frame == kFaultFrame;
   if (fault && fault_ == Fault::kDeaf) deaf_ = true;
+  if (fault && fault_ == Fault::kMute) mute_ = true;
   if (deaf_) return;
   for (Seat& seat : seats_) {
+    const bool hit = NumberOf(seat) == kFaultSeat;
     if (&seat == &sender) {
-      if (fault && fault_ == Fault::kEcho) Say(seat, message);
-    } else if (fault && NumberOf(seat) == 1) {
+      if (fault_ == Fault::kEcho && hit && message.frame == kFaultFrame) {
+        Say(seat, message);
+      }
+    } else if (mute_ && hit) {
+      continue;
+    } else if (fault && hit) {
       RelayWrongly(seat, message);
     } else {
       Say(seat, message);
@@ -167,7 +173,7 @@ void FaultyRelay::RelayWrongly(Seat& to, Message message) {
       to.held_until_ns = NowNs() + kLateNs;
       break;
     case Fault::kSlot:
-      message.slot = 1;
+      message.slot = kFaultSeat;
       break;
     case Fault::kNoSlot:
       message.slot = 200;

@@ -1,6 +1,7 @@
 // FaultyRelay: a relay of one room on a thread of its own that does what a
-// lockstep room has to do, but for one fault. It breaks out on seat 1, in what
-// is relayed to it of seat 0's frame kFaultFrame, unless it says otherwise.
+// lockstep room has to do, but for one fault. It breaks out on seat kFaultSeat,
+// in what is relayed to it of seat 0's frame kFaultFrame, unless it says
+// otherwise.
 #ifndef PARLOR_TESTS_LOAD_FAULTY_RELAY_H_
 #define PARLOR_TESTS_LOAD_FAULTY_RELAY_H_
 
@@ -34,12 +35,13 @@ enum class Fault : std::uint8_t {
   kSize,         // 13 bytes
   kText,         // 12 bytes of text
   kKind,         // an AWAY comes first
-  kEcho,         // seat 0 receives it too
+  kEcho,         // its own frame kFaultFrame comes back
   kPing,         // a ping comes first, and nothing else until its pong
   kClose,        // the connection is closed with 1008
   kCut,          // the connection ends without a close
   kGarbage,      // no WebSocket frame
   kDeaf,         // from then on nothing is relayed to anyone
+  kMute,         // from then on nothing is relayed to it
   kRefuse,       // every join is refused with 429
   kNoHandshake,  // a join is answered with 200
   kSameSeat,     // everyone's WELCOME is for seat 0
@@ -47,6 +49,7 @@ enum class Fault : std::uint8_t {
   kSilent,       // nobody gets a WELCOME
 };
 
+inline constexpr std::uint8_t kFaultSeat = 1;
 inline constexpr std::uint32_t kFaultFrame = 5;
 
 class FaultyRelay {
@@ -71,7 +74,7 @@ class FaultyRelay {
   bool Open(Seat& seat, std::span<std::byte>& input);
   void Welcome();
   void Relay(Seat& sender, std::span<const std::byte> bytes);
-  // To seat 1, of seat 0's fault frame.
+  // To kFaultSeat, of seat 0's fault frame.
   void RelayWrongly(Seat& to, lockstep::Message message);
   void SayOddly(Seat& to, const lockstep::Message& message);
   void HoldFrame(Seat& to, const lockstep::Message& message);
@@ -90,6 +93,7 @@ class FaultyRelay {
   std::size_t players_ = 0;
   bool playing_ = false;
   bool deaf_ = false;
+  bool mute_ = false;
   std::atomic<bool> stop_{false};
   std::thread thread_;
 };

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,7 @@ TEST(LoadOptionsTest, HasDefaultsForAllButTheServer) {
   EXPECT_EQ(options->rate, 60u);
   EXPECT_EQ(options->phases, LoadOptions::Phases::kSpread);
   EXPECT_EQ(options->loop, LoadOptions::Loop::kOpen);
+  EXPECT_EQ(options->timed_seats(), 1);
   EXPECT_EQ(options->seconds, 10);
   EXPECT_EQ(options->warm_seconds, 2);
   EXPECT_FALSE(options->server_pid.has_value());
@@ -73,6 +75,7 @@ TEST(LoadOptionsTest, TakesEveryFlag) {
   EXPECT_EQ(options->rate, 240u);
   EXPECT_EQ(options->phases, LoadOptions::Phases::kStep);
   EXPECT_EQ(options->loop, LoadOptions::Loop::kClosed);
+  EXPECT_EQ(options->timed_seats(), 4);
   EXPECT_EQ(options->seconds, 2.5);
   EXPECT_EQ(options->warm_seconds, 0);
   EXPECT_EQ(options->server_pid, 17);
@@ -121,6 +124,19 @@ INSTANTIATE_TEST_SUITE_P(
             {"--phases", "both"},
             "--phases both: is not spread or step"},
         Bad{"loop", {"--loop", "half"}, "--loop half: is not open or closed"},
+        Bad{"timed_none",
+            {"--timed", "0"},
+            "--timed 0: is not a whole number from 1 to 32, or all"},
+        Bad{"timed_word", {"--timed", "both"}, "--timed both: is not"},
+        Bad{"timed_many",
+            {"--timed", "5", "--seats", "4"},
+            "--timed 5: a room has only --seats 4"},
+        Bad{"timed_closed",
+            {"--timed", "1", "--loop", "closed"},
+            "--timed 1: not with --loop closed, which times all seats"},
+        Bad{"timed_closed_all",
+            {"--loop", "closed", "--timed", "all"},
+            "--timed all: not with --loop closed"},
         Bad{"seconds",
             {"--seconds", "0"},
             "--seconds 0: is not a number of seconds from 0.1 to 86400"},
@@ -139,6 +155,25 @@ INSTANTIATE_TEST_SUITE_P(
             {"--rooms", "65536", "--seats", "32"},
             "2097152 connections"}),
     [](const auto& row) { return row.param.name; });
+
+TEST(LoadOptionsTest, TimesSomeSeatsOfEachRoom) {
+  const auto some =
+      Parse({"--connect", "127.0.0.1:1", "--timed", "3", "--seats", "4"});
+  ASSERT_THAT(some, IsOk());
+  EXPECT_EQ(some->timed_seats(), 3);
+  // All but one, which comes round.
+  for (std::uint32_t room = 0; room < 8; ++room) {
+    for (int seat = 0; seat < 4; ++seat) {
+      EXPECT_EQ(some->IsTimed(room, seat),
+                seat != static_cast<int>((room + 3) % 4))
+          << "room " << room << ", seat " << seat;
+    }
+  }
+  const auto all = Parse({"--connect", "127.0.0.1:1", "--timed", "all"});
+  ASSERT_THAT(all, IsOk());
+  EXPECT_EQ(all->timed_seats(), 8);
+  EXPECT_TRUE(all->IsTimed(3, 2));
+}
 
 TEST(LoadOptionsTest, NeedsAServer) {
   EXPECT_THAT(Parse({}), StatusIs(absl::StatusCode::kInvalidArgument,

@@ -49,6 +49,7 @@ TEST_F(LoadReportTest, JsonHasEveryFigure) {
   report.erase("message_us");
   EXPECT_EQ(report, json::parse(R"({
     "rooms": 4, "seats": 3, "rate": 60, "phases": "spread", "loop": "open",
+    "timed": 1,
     "seconds": 2.0, "delivered": 2000, "delivered_per_s": 1000.0, "lost": 0,
     "violations": 0,
     "frame_us": {"p50": 5.0, "p99": 5.0, "p999": 5.0, "max": 5.0},
@@ -86,6 +87,20 @@ TEST_F(LoadReportTest, TextHasThemToo) {
   EXPECT_EQ(Remarks(options, result), "");
 }
 
+TEST_F(LoadReportTest, TellsHowManySeatsAreTimed) {
+  EXPECT_THAT(TextReport(options, result),
+              HasSubstr("1 of the 3 seats of each room; all are checked"));
+  options.timed = 2;
+  EXPECT_THAT(TextReport(options, result), HasSubstr("2 of the 3 seats"));
+  EXPECT_EQ(Json()["timed"], 2);
+  options.timed = LoadOptions::kAllSeats;
+  EXPECT_THAT(TextReport(options, result), HasSubstr("all seats"));
+  EXPECT_EQ(Json()["timed"], 3);
+  options.timed.reset();
+  options.loop = LoadOptions::Loop::kClosed;
+  EXPECT_EQ(Json()["timed"], 3);
+}
+
 TEST_F(LoadReportTest, IsSaturatedByItsShareOfTheCore) {
   result.own_cpu_ns = 1'700'000'000;
   EXPECT_EQ(ExitCode(options, result), kExitRight);
@@ -112,6 +127,16 @@ TEST_F(LoadReportTest, IsSaturatedByLateSends) {
                 "late or later"));
   options.loop = LoadOptions::Loop::kClosed;
   EXPECT_EQ(ExitCode(options, result), kExitRight);
+}
+
+// All are due at one moment: the last may be sent 12.5 ms later.
+TEST_F(LoadReportTest, InStepMostOfAStepIsTheTimeToSend) {
+  options.phases = LoadOptions::Phases::kStep;
+  for (int i = 0; i < 98; ++i) result.late.Add(12'000'000);
+  result.late.Add(13'000'000);
+  EXPECT_EQ(ExitCode(options, result), kExitRight);
+  result.late.Add(13'000'000);
+  EXPECT_EQ(ExitCode(options, result), kExitSaturated);
 }
 
 TEST_F(LoadReportTest, AWrongServerComesFirst) {

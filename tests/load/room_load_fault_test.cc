@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "load/faulty_relay.h"
@@ -72,13 +73,35 @@ TEST(RoomLoadErrorsTest, SaysThatConnectionsDoNotFit) {
               ".* so 48 connections are the most here");
 }
 
+const std::vector<std::string> kClosed = {"--loop", "closed"};
+
 struct FaultRow {
-  const char* name;
+  std::string name;
   Fault fault;
   int code;
   std::vector<const char*> says;
   std::vector<std::string> more = {};  // arguments
 };
+
+// Of each row two: the fault hits a seat that is read in turn, and one that is
+// read at once. Of 3 seats, those from 0 on are timed. In a closed loop there
+// are only such.
+std::vector<FaultRow> UntimedAndTimed(const std::vector<FaultRow>& rows) {
+  static_assert(kFaultSeat == 1);
+  std::vector<FaultRow> all;
+  for (const FaultRow& row : rows) {
+    if (row.more == kClosed) {
+      all.push_back(row);
+      continue;
+    }
+    for (const bool timed : {false, true}) {
+      FaultRow& added = all.emplace_back(row);
+      added.name += timed ? "_timed" : "_untimed";
+      added.more.insert(added.more.end(), {"--timed", timed ? "2" : "1"});
+    }
+  }
+  return all;
+}
 
 class FaultTest : public testing::TestWithParam<FaultRow> {};
 
@@ -99,144 +122,188 @@ TEST_P(FaultTest, IsToldInWordsAndByTheExitCode) {
 }
 
 constexpr const char* kLostOne = "room 0, seat 1: lost 1 of the ";
-const std::vector<std::string> kClosed = {"--loop", "closed"};
 
 INSTANTIATE_TEST_SUITE_P(
     All, FaultTest,
-    testing::Values(
-        FaultRow{"none", Fault::kNone, kExitRight, {}},
-        FaultRow{"none_closed", Fault::kNone, kExitRight, {}, kClosed},
-        FaultRow{"ping", Fault::kPing, kExitRight, {}},
-        FaultRow{"drop",
-                 Fault::kDrop,
-                 kExitWrong,
-                 {"room 0, seat 1: frame 6 of seat 0 came where frame 5 was "
-                  "due",
-                  kLostOne}},
-        FaultRow{"drop_closed",
-                 Fault::kDrop,
-                 kExitWrong,
-                 {"room 0, seat 1: frame 6 of seat 0 came where frame 5 was "
-                  "due",
-                  kLostOne},
-                 kClosed},
-        FaultRow{"repeat",
-                 Fault::kRepeat,
-                 kExitWrong,
-                 {"room 0, seat 1: frame 5 of seat 0 came again, behind frame "
-                  "5"}},
-        FaultRow{"swap",
-                 Fault::kSwap,
-                 kExitWrong,
-                 {"room 0, seat 1: frame 6 of seat 0 came where frame 5 was "
-                  "due",
-                  "frame 5 of seat 0 came late, behind frame 6"}},
-        FaultRow{"slot",
-                 Fault::kSlot,
-                 kExitWrong,
-                 {"room 0, seat 1: frame 5 of seat 1 came back to its sender",
-                  kLostOne}},
-        FaultRow{"no_slot",
-                 Fault::kNoSlot,
-                 kExitWrong,
-                 {"room 0, seat 1: slot 200 in frame 5: the room has seats 0 "
-                  "to 2"}},
-        FaultRow{"word",
-                 Fault::kWord,
-                 kExitWrong,
-                 {"room 0, seat 1: frame 5 of seat 0 has word 0x"}},
-        FaultRow{"mode",
-                 Fault::kMode,
-                 kExitWrong,
-                 {"room 0, seat 1: frame 5 of seat 0 has word 0x"}},
-        FaultRow{"invent",
-                 Fault::kInvent,
-                 kExitWrong,
-                 {"room 0, seat 1: frame 1000000 of seat 0 came before it was "
-                  "sent"}},
-        FaultRow{"size",
-                 Fault::kSize,
-                 kExitWrong,
-                 {"room 0, seat 1: a message of 13 bytes", kLostOne}},
-        FaultRow{"text",
-                 Fault::kText,
-                 kExitWrong,
-                 {"room 0, seat 1: a message of 12 bytes; all are 12 bytes, "
-                  "binary"}},
-        FaultRow{"kind",
-                 Fault::kKind,
-                 kExitWrong,
-                 {"room 0, seat 1: a message of kind 6, which nothing gave "
-                  "cause for"}},
-        FaultRow{"echo",
-                 Fault::kEcho,
-                 kExitWrong,
-                 {"room 0, seat 0: frame 5 of seat 0 came back to its "
-                  "sender"}},
-        FaultRow{"deaf",
-                 Fault::kDeaf,
-                 kExitWrong,
-                 {"the last that came is frame 4"}},
-        FaultRow{"garbage",
-                 Fault::kGarbage,
-                 kExitWrong,
-                 {"room 0, seat 1: what the server sent is no WebSocket "
-                  "frame"}},
-        FaultRow{"same_seat",
-                 Fault::kSameSeat,
-                 kExitWrong,
-                 {"room 0: WELCOME gives seat 0 twice"}},
-        FaultRow{"early",
-                 Fault::kEarly,
-                 kExitWrong,
-                 {"room 0: a message of kind 1 came before WELCOME"}},
-        FaultRow{"close",
-                 Fault::kClose,
-                 kExitFailed,
-                 {"room 0, seat 1: the server closed the connection with 1008 "
-                  "(too many messages)"}},
-        FaultRow{"cut",
-                 Fault::kCut,
-                 kExitFailed,
-                 {"room 0, seat 1: the server ended the connection"}},
-        FaultRow{"refuse",
-                 Fault::kRefuse,
-                 kExitFailed,
-                 {"room 0: the server refused with HTTP 429"}},
-        FaultRow{"no_handshake",
-                 Fault::kNoHandshake,
-                 kExitFailed,
-                 {"room 0: the server's answer is no WebSocket handshake"}},
-        FaultRow{"silent",
-                 Fault::kSilent,
-                 kExitFailed,
-                 {"the server was silent for 0.3 s: 3 of 3 connections were "
-                  "opened, 0 of them had their WELCOME"},
-                 {"--join-seconds", "0.3"}}),
+    testing::ValuesIn(UntimedAndTimed(
+        {FaultRow{"none", Fault::kNone, kExitRight, {}},
+         FaultRow{"none_closed", Fault::kNone, kExitRight, {}, kClosed},
+         FaultRow{"ping", Fault::kPing, kExitRight, {}},
+         FaultRow{"drop",
+                  Fault::kDrop,
+                  kExitWrong,
+                  {"room 0, seat 1: frame 6 of seat 0 came where frame 5 was "
+                   "due",
+                   kLostOne}},
+         FaultRow{"drop_closed",
+                  Fault::kDrop,
+                  kExitWrong,
+                  {"room 0, seat 1: frame 6 of seat 0 came where frame 5 was "
+                   "due",
+                   kLostOne},
+                  kClosed},
+         FaultRow{"repeat",
+                  Fault::kRepeat,
+                  kExitWrong,
+                  {"room 0, seat 1: frame 5 of seat 0 came again, behind frame "
+                   "5"}},
+         FaultRow{"swap",
+                  Fault::kSwap,
+                  kExitWrong,
+                  {"room 0, seat 1: frame 6 of seat 0 came where frame 5 was "
+                   "due",
+                   "frame 5 of seat 0 came late, behind frame 6"}},
+         FaultRow{"slot",
+                  Fault::kSlot,
+                  kExitWrong,
+                  {"room 0, seat 1: frame 5 of seat 1 came back to its sender",
+                   kLostOne}},
+         FaultRow{"no_slot",
+                  Fault::kNoSlot,
+                  kExitWrong,
+                  {"room 0, seat 1: slot 200 in frame 5: the room has seats 0 "
+                   "to 2"}},
+         FaultRow{"word",
+                  Fault::kWord,
+                  kExitWrong,
+                  {"room 0, seat 1: frame 5 of seat 0 has word 0x"}},
+         FaultRow{"mode",
+                  Fault::kMode,
+                  kExitWrong,
+                  {"room 0, seat 1: frame 5 of seat 0 has word 0x"}},
+         FaultRow{"invent",
+                  Fault::kInvent,
+                  kExitWrong,
+                  {"room 0, seat 1: frame 1000000 of seat 0 came before it was "
+                   "sent"}},
+         FaultRow{"size",
+                  Fault::kSize,
+                  kExitWrong,
+                  {"room 0, seat 1: a message of 13 bytes", kLostOne}},
+         FaultRow{"text",
+                  Fault::kText,
+                  kExitWrong,
+                  {"room 0, seat 1: a message of 12 bytes; all are 12 bytes, "
+                   "binary"}},
+         FaultRow{"kind",
+                  Fault::kKind,
+                  kExitWrong,
+                  {"room 0, seat 1: a message of kind 6, which nothing gave "
+                   "cause for"}},
+         FaultRow{"echo",
+                  Fault::kEcho,
+                  kExitWrong,
+                  {"room 0, seat 1: frame 5 of seat 1 came back to its "
+                   "sender"}},
+         FaultRow{"deaf",
+                  Fault::kDeaf,
+                  kExitWrong,
+                  {"the last that came is frame 4"}},
+         FaultRow{"mute",
+                  Fault::kMute,
+                  kExitWrong,
+                  {"room 0, seat 1: lost ",
+                   "messages of seat 2, the last that came is frame "}},
+         FaultRow{"garbage",
+                  Fault::kGarbage,
+                  kExitWrong,
+                  {"room 0, seat 1: what the server sent is no WebSocket "
+                   "frame"}},
+         FaultRow{"same_seat",
+                  Fault::kSameSeat,
+                  kExitWrong,
+                  {"room 0: WELCOME gives seat 0 twice"}},
+         FaultRow{"early",
+                  Fault::kEarly,
+                  kExitWrong,
+                  {"room 0: a message of kind 1 came before WELCOME"}},
+         FaultRow{"close",
+                  Fault::kClose,
+                  kExitFailed,
+                  {"room 0, seat 1: the server closed the connection with 1008 "
+                   "(too many messages)"}},
+         FaultRow{"cut",
+                  Fault::kCut,
+                  kExitFailed,
+                  {"room 0, seat 1: the server ended the connection"}},
+         FaultRow{"refuse",
+                  Fault::kRefuse,
+                  kExitFailed,
+                  {"room 0: the server refused with HTTP 429"}},
+         FaultRow{"no_handshake",
+                  Fault::kNoHandshake,
+                  kExitFailed,
+                  {"room 0: the server's answer is no WebSocket handshake"}},
+         FaultRow{"silent",
+                  Fault::kSilent,
+                  kExitFailed,
+                  {"the server was silent for 0.3 s: 3 of 3 connections were "
+                   "opened, 0 of them had their WELCOME"},
+                  {"--join-seconds", "0.3"}}})),
     [](const auto& row) { return row.param.name; });
 
 // It is no fault of a room, but of what it is like to play there: it is in the
 // figures.
-TEST(LatenessTest, IsMeasured) {
-  const FaultyRelay relay(Fault::kLate);
+class LatenessTest : public testing::Test {
+ protected:
+  LatenessTest() {
+    options.host = "127.0.0.1";
+    options.port = relay_.port();
+    options.rooms = 1;
+    options.seats = 3;
+    options.rate = 50;
+    options.seconds = 0.4;
+    options.warm_seconds = 0;
+  }
+  // All is right, with `frames` of each seat.
+  load::LoadResult Measure(unsigned frames = 20) {
+    auto result = load::RunLoad(options);
+    EXPECT_THAT(result, IsOk());
+    if (!result.ok()) return {};
+    EXPECT_EQ(result->lost, 0u);
+    EXPECT_THAT(result->findings.told(), IsEmpty());
+    // Of 3 seats, whatever is timed.
+    EXPECT_EQ(result->late.count(), frames * 3u);
+    return *std::move(result);
+  }
+
   load::LoadOptions options;
-  options.host = "127.0.0.1";
-  options.port = relay.port();
-  options.rooms = 1;
-  options.seats = 3;
-  options.rate = 50;
-  options.seconds = 0.4;
-  options.warm_seconds = 0;
-  const auto result = load::RunLoad(options);
-  ASSERT_THAT(result, IsOk());
-  EXPECT_EQ(result->lost, 0u);
-  EXPECT_THAT(result->findings.told(), IsEmpty());
-  EXPECT_GE(result->message.max(), 50 * 1'000'000);
-  EXPECT_GE(result->frame.max(), 50 * 1'000'000);
-  // 20 frames of 6 messages each, and 3 complete ones, whatever came late.
-  EXPECT_EQ(result->message.count(), 20u * 6u);
-  EXPECT_EQ(result->frame.count(), 20u * 3u);
-  EXPECT_EQ(result->late.count(), 20u * 3u);
+
+ private:
+  const FaultyRelay relay_{Fault::kLate};
+};
+
+// Each seat receives 2 messages in each of 20 frames, whatever came late.
+TEST_F(LatenessTest, IsMeasuredAtATimedSeat) {
+  options.timed = 2;
+  const load::LoadResult result = Measure();
+  EXPECT_GE(result.message.max(), 50 * 1'000'000);
+  EXPECT_GE(result.frame.max(), 50 * 1'000'000);
+  EXPECT_EQ(result.message.count(), 20u * 2u * 2u);
+  EXPECT_EQ(result.frame.count(), 20u * 2u);
+}
+
+TEST_F(LatenessTest, IsMeasuredOfAllSeatsIfAsked) {
+  options.timed = load::LoadOptions::kAllSeats;
+  const load::LoadResult result = Measure();
+  EXPECT_GE(result.message.max(), 50 * 1'000'000);
+  EXPECT_EQ(result.message.count(), 20u * 3u * 2u);
+  EXPECT_EQ(result.frame.count(), 20u * 3u);
+}
+
+TEST_F(LatenessTest, IsNotMeasuredAtAnother) {
+  const load::LoadResult result = Measure();
+  EXPECT_EQ(result.message.count(), 20u * 2u);
+  EXPECT_EQ(result.frame.count(), 20u);
+  // It is there, though: but for what waited for its turn at either end.
+  EXPECT_GT(result.delivered, 20u * 2u);
+}
+
+// The last frame, which is the one that is held back, comes when turns are
+// over.
+TEST_F(LatenessTest, IsNoLossAtTheEndEither) {
+  options.seconds = (kFaultFrame + 1) / 50.0;
+  Measure(kFaultFrame + 1);
 }
 
 }  // namespace
