@@ -72,7 +72,19 @@ function section({ scenario, rows }, results) {
     ? [said.join('\n')] : []].join('\n\n');
 }
 
-function head({ machine, cpus, rounds, seconds, command, missing }) {
+// How many seats of a room have their latencies measured, where that is not all
+// of them: in words, by what room_load says.
+function timedSeats(runs) {
+  const some = new Set(
+    runs.map(({ figures }) => figures)
+      .filter((figures) => figures?.timed < figures?.seats)
+      .map(({ timed }) => timed));
+  if (some.size === 0) return [];
+  return [`- latencies of an open loop are those of ${[...some].join(' or ')} ` +
+          'of the seats of each room; every byte to every seat is checked'];
+}
+
+function head({ machine, cpus, rounds, seconds, command, missing, runs }) {
   const shared = cpus.server === cpus.generator;
   return [
     '# Servers beside the bare loop',
@@ -85,6 +97,7 @@ function head({ machine, cpus, rounds, seconds, command, missing }) {
            'below says anything'
          : `server on processor ${cpus.server}, generator on ` +
            `${cpus.generator}`),
+     ...timedSeats(runs),
      ...missing.map((why) => `- left out: ${why}`)].join('\n'),
     'A figure is the median of the rounds; "× limit" is the median of the ' +
       'ratios to the bare\nepoll loop in the same round, least and most in ' +
