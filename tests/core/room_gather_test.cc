@@ -25,57 +25,28 @@
 namespace parlor::lockstep {
 namespace {
 
+using test::RoomRowName;
 using test::RoomScript;
-using test::RoomSetup;
+using test::StartedRoom;
+using Line = test::RoomLine;
+using Row = test::RoomRow;
 
 constexpr RoomOptions kGather{.gather_ms = 20};
 
-struct Line {
-  std::string action;
-  std::string told{};
-};
-
-struct Row {
-  const char* name;
-  RoomSetup setup;
-  std::vector<Line> lines;
-};
-
 class RoomGatherTest : public testing::TestWithParam<Row> {};
 
-TEST_P(RoomGatherTest, TellsExactly) {
-  RoomScript script(GetParam().setup);
-  int number = 0;
-  for (const Line& line : GetParam().lines) {
-    SCOPED_TRACE("line " + std::to_string(++number) + ": " + line.action);
-    EXPECT_EQ(script.Do(line.action), line.told);
-  }
-}
+TEST_P(RoomGatherTest, TellsExactly) { test::TellsExactly(GetParam()); }
 
-std::string RowName(const testing::TestParamInfo<Row>& info) {
-  return info.param.name;
-}
-
-// Two seats, playing: a is seat 0, b seat 1.
-Row OfTwo(const char* name, std::vector<Line> lines,
+Row OfTwo(const char* name, const std::vector<Line>& lines,
           const RoomOptions& options = kGather) {
-  std::vector<Line> all = {
-      {"join a", "a LOBBY 0 2 1"},
-      {"join b", "a WELCOME 0 2 0 77 10; b WELCOME 1 2 0 77 11"}};
-  all.insert(all.end(), lines.begin(), lines.end());
-  return {name, {.players = 2, .options = options}, all};
+  return {
+      name, {.players = 2, .options = options}, test::AfterTwoJoined(lines)};
 }
 
-// Three seats, playing: a, b and c are 0, 1 and 2.
-Row OfThree(const char* name, std::vector<Line> lines,
+Row OfThree(const char* name, const std::vector<Line>& lines,
             const RoomOptions& options = kGather) {
-  std::vector<Line> all = {
-      {"join a", "a LOBBY 0 3 1"},
-      {"join b", "a LOBBY 0 3 2; b LOBBY 1 3 2"},
-      {"join c",
-       "a WELCOME 0 3 0 77 10; b WELCOME 1 3 0 77 11; c WELCOME 2 3 0 77 12"}};
-  all.insert(all.end(), lines.begin(), lines.end());
-  return {name, {.players = 3, .options = options}, all};
+  return {
+      name, {.players = 3, .options = options}, test::AfterThreeJoined(lines)};
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -163,7 +134,7 @@ INSTANTIATE_TEST_SUITE_P(
                   "b INPUT 0 0 0 0 1; b INPUT 0 0 0 1 1; b INPUT 2 0 0 0 1"},
                  {"c INPUT 0 0 0 1 1",
                   "a INPUT 2 0 0 1 1; b INPUT 2 0 0 1 1"}})),
-    RowName);
+    RoomRowName);
 
 INSTANTIATE_TEST_SUITE_P(
     Bound, RoomGatherTest,
@@ -224,7 +195,7 @@ INSTANTIATE_TEST_SUITE_P(
         OfThree("ItIsZeroWhenOff",
                 {{"a INPUT 0 0 0 0 1", "b INPUT 0 0 0 0 1; c INPUT 0 0 0 0 1"}},
                 {})),
-    RowName);
+    RoomRowName);
 
 INSTANTIATE_TEST_SUITE_P(
     Seats, RoomGatherTest,
@@ -323,19 +294,9 @@ INSTANTIATE_TEST_SUITE_P(
                  {"lose c 1011",
                   "a INPUT 1 0 0 0 2; a AWAY 2 3; "
                   "b INPUT 0 0 0 0 1; b AWAY 2 3"}})),
-    RowName);
+    RoomRowName);
 
 // --- Rules that are longer than a row
-
-// A room that is full and plays: a, b, c and so on are seats 0, 1, 2.
-class StartedRoom : public RoomScript {
- public:
-  explicit StartedRoom(const RoomSetup& setup) : RoomScript(setup) {
-    for (int i = 0; i < setup.players; ++i) {
-      Do(std::string("join ") + static_cast<char>('a' + i));
-    }
-  }
-};
 
 // What `to` was told of `seat`: INPUTs of frames first..last.
 std::string Inputs(char to, int seat, int first, int last) {

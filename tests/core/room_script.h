@@ -4,6 +4,8 @@
 #ifndef PARLOR_TESTS_CORE_ROOM_SCRIPT_H_
 #define PARLOR_TESTS_CORE_ROOM_SCRIPT_H_
 
+#include <gtest/gtest.h>
+
 #include <chrono>
 #include <cstdint>
 #include <deque>
@@ -178,6 +180,64 @@ class RoomScript {
   std::map<std::string, RecordingConnection> connections_;
   lockstep::Room room_;
 };
+
+// A room that is full and plays: a, b, c and so on are seats 0, 1, 2.
+class StartedRoom : public RoomScript {
+ public:
+  explicit StartedRoom(const RoomSetup& setup) : RoomScript(setup) {
+    for (int i = 0; i < setup.players; ++i) {
+      Do(std::string("join ") + static_cast<char>('a' + i));
+    }
+  }
+};
+
+// What RoomScript::Do is given, and what it returns.
+struct RoomLine {
+  std::string action;
+  std::string told{};
+};
+
+// A row of a test of rules, run by TellsExactly and named by RoomRowName.
+struct RoomRow {
+  const char* name;
+  RoomSetup setup;
+  std::vector<RoomLine> lines;
+};
+
+inline void TellsExactly(const RoomRow& row) {
+  RoomScript script(row.setup);
+  int number = 0;
+  for (const RoomLine& line : row.lines) {
+    SCOPED_TRACE("line " + std::to_string(++number) + ": " + line.action);
+    EXPECT_EQ(script.Do(line.action), line.told);
+  }
+}
+
+inline std::string RoomRowName(const testing::TestParamInfo<RoomRow>& info) {
+  return info.param.name;
+}
+
+// `lines` of a room of two seats that plays: a is seat 0, b seat 1.
+inline std::vector<RoomLine> AfterTwoJoined(
+    const std::vector<RoomLine>& lines) {
+  std::vector<RoomLine> all = {
+      {"join a", "a LOBBY 0 2 1"},
+      {"join b", "a WELCOME 0 2 0 77 10; b WELCOME 1 2 0 77 11"}};
+  all.insert(all.end(), lines.begin(), lines.end());
+  return all;
+}
+
+// And of three: a, b and c are 0, 1 and 2.
+inline std::vector<RoomLine> AfterThreeJoined(
+    const std::vector<RoomLine>& lines) {
+  std::vector<RoomLine> all = {
+      {"join a", "a LOBBY 0 3 1"},
+      {"join b", "a LOBBY 0 3 2; b LOBBY 1 3 2"},
+      {"join c",
+       "a WELCOME 0 3 0 77 10; b WELCOME 1 3 0 77 11; c WELCOME 2 3 0 77 12"}};
+  all.insert(all.end(), lines.begin(), lines.end());
+  return all;
+}
 
 }  // namespace parlor::test
 

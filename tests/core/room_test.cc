@@ -16,54 +16,16 @@
 namespace parlor::lockstep {
 namespace {
 
+using test::AfterThreeJoined;
+using test::AfterTwoJoined;
+using test::RoomRowName;
 using test::RoomScript;
-using test::RoomSetup;
-
-struct Line {
-  std::string action;
-  std::string told{};
-};
-
-struct Row {
-  const char* name;
-  RoomSetup setup;
-  std::vector<Line> lines;
-};
+using test::StartedRoom;
+using Row = test::RoomRow;
 
 class RoomTest : public testing::TestWithParam<Row> {};
 
-TEST_P(RoomTest, TellsExactly) {
-  RoomScript script(GetParam().setup);
-  int number = 0;
-  for (const Line& line : GetParam().lines) {
-    SCOPED_TRACE("line " + std::to_string(++number) + ": " + line.action);
-    EXPECT_EQ(script.Do(line.action), line.told);
-  }
-}
-
-std::string RowName(const testing::TestParamInfo<Row>& info) {
-  return info.param.name;
-}
-
-// Two seats, playing: a is seat 0, b seat 1.
-std::vector<Line> AfterTwoJoined(std::vector<Line> lines) {
-  std::vector<Line> all = {
-      {"join a", "a LOBBY 0 2 1"},
-      {"join b", "a WELCOME 0 2 0 77 10; b WELCOME 1 2 0 77 11"}};
-  all.insert(all.end(), lines.begin(), lines.end());
-  return all;
-}
-
-// Three seats, playing: a, b and c are 0, 1 and 2.
-std::vector<Line> AfterThreeJoined(std::vector<Line> lines) {
-  std::vector<Line> all = {
-      {"join a", "a LOBBY 0 3 1"},
-      {"join b", "a LOBBY 0 3 2; b LOBBY 1 3 2"},
-      {"join c",
-       "a WELCOME 0 3 0 77 10; b WELCOME 1 3 0 77 11; c WELCOME 2 3 0 77 12"}};
-  all.insert(all.end(), lines.begin(), lines.end());
-  return all;
-}
+TEST_P(RoomTest, TellsExactly) { test::TellsExactly(GetParam()); }
 
 INSTANTIATE_TEST_SUITE_P(
     Lobby, RoomTest,
@@ -212,7 +174,7 @@ INSTANTIATE_TEST_SUITE_P(
              {"kick 0", "a closed 1008 kicked; b LOBBY 1 3 1"},
              {"late a 1008"},
              {"look", "lobby 3 seats 1 seated 0 held"}}}),
-    RowName);
+    RoomRowName);
 
 INSTANTIATE_TEST_SUITE_P(
     Match, RoomTest,
@@ -345,7 +307,7 @@ INSTANTIATE_TEST_SUITE_P(
                               {"lose b 1000",
                                "a closed 1011 too slow; c LEAVE 1 3"},
                               {"lose a 1011", "c AWAY 0 3"}})}),
-    RowName);
+    RoomRowName);
 
 INSTANTIATE_TEST_SUITE_P(
     Resume, RoomTest,
@@ -502,7 +464,7 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"SeedGivenByTheOptions",
             {.players = 1, .options = {.seed = 1234}, .draws = {42}},
             {{"join a", "a WELCOME 0 1 0 1234 42"}}}),
-    RowName);
+    RoomRowName);
 
 INSTANTIATE_TEST_SUITE_P(
     Deadlines, RoomTest,
@@ -620,7 +582,7 @@ INSTANTIATE_TEST_SUITE_P(
             AfterThreeJoined({{"lose c 1006", "a AWAY 2 3; b AWAY 2 3"},
                               {"wait 1000"},
                               {"lose b 1006", "a LEAVE 2 3; a AWAY 1 3"}})}),
-    RowName);
+    RoomRowName);
 
 constexpr RoomOptions kSlow{.message_rate_per_s = 10, .message_burst = 3};
 
@@ -706,19 +668,9 @@ INSTANTIATE_TEST_SUITE_P(
             AfterTwoJoined({{"a KIND0"},
                             {"bytes a 5",
                              "a closed 1008 message rate; b LEAVE 0 2"}})}),
-    RowName);
+    RoomRowName);
 
 // --- Rules that are longer than a row
-
-// A room that is full and plays: a, b, c and so on are seats 0, 1, 2.
-class StartedRoom : public RoomScript {
- public:
-  explicit StartedRoom(const RoomSetup& setup) : RoomScript(setup) {
-    for (int i = 0; i < setup.players; ++i) {
-      Do(std::string("join ") + static_cast<char>('a' + i));
-    }
-  }
-};
 
 struct ReplayCase {
   const char* name;
