@@ -31,8 +31,8 @@ static int accepts_aborted = 0;
 
 // In place of the C library's: Linux hands over connections that were reset,
 // other systems (and firewalls) do not.
-extern "C" int accept(int fd, sockaddr* addr, socklen_t* addr_len) {
-  const long accepted = syscall(SYS_accept4, fd, addr, addr_len, 0);
+extern "C" int accept4(int fd, sockaddr* addr, socklen_t* addr_len, int flags) {
+  const long accepted = syscall(SYS_accept4, fd, addr, addr_len, flags);
   if (accepted < 0 || accepts_aborted == 0) return static_cast<int>(accepted);
   --accepts_aborted;
   close(static_cast<int>(accepted));

@@ -1,9 +1,12 @@
 #include "asio/acceptor.h"
 
+#include <sys/socket.h>
+
 #include <algorithm>
 #include <array>
 #include <asio/basic_socket_acceptor.hpp>
 #include <asio/error.hpp>
+#include <asio/error_code.hpp>
 #include <asio/io_context.hpp>
 #include <asio/ip/address.hpp>
 #include <asio/ip/tcp.hpp>
@@ -13,13 +16,15 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "asio/asio_loop.h"
-#include "asio/handler_memory.h"
+#include "asio/socket_set.h"
 #include "asio/socket_stream.h"
+#include "parlor/check.h"
 #include "parlor/time.h"
 #include "parlor/transports/net_listener.h"
 #include "stream/stream_loop.h"
@@ -37,13 +42,12 @@ constexpr int kAcceptsPerEvent = 16;
 
 // What accept says of a connection, or of the network, and not of us
 // (accept(2), "Error handling"): the next one may be well.
-bool IsPassing(const asio::error_code& error) {
+bool IsPassing(int error) {
   constexpr std::array kPassing = {
       ECONNABORTED, EINTR, EPROTO,     ENETDOWN,     ENOPROTOOPT, EHOSTDOWN,
       ENONET,       EPERM, EOPNOTSUPP, EHOSTUNREACH, ENETUNREACH,
   };
-  return std::find(kPassing.begin(), kPassing.end(), error.value()) !=
-         kPassing.end();
+  return std::find(kPassing.begin(), kPassing.end(), error) != kPassing.end();
 }
 
 // As an address is written in a list of those that are let in.
@@ -54,36 +58,36 @@ std::string Written(asio::ip::address address) {
   return address.to_string();
 }
 
-class AsioAcceptor final : public Acceptor, private stream::LoopMember {
+class AsioAcceptor final : public Acceptor,
+                           private stream::LoopMember,
+                           private SocketSet::Member {
  public:
   AsioAcceptor(AsioLoop& loop, MakeCompanion make_companion, Owner& owner)
       : LoopMember(loop),
+        Member(loop.sockets()),
         loop_(loop),
         make_companion_(std::move(make_companion)),
-        owner_(owner),
-        socket_(loop.context()) {}
-  ~AsioAcceptor() override { tether_.Cut(); }
+        owner_(owner) {}
 
   absl::Status Listen(const std::string& address, std::uint16_t port);
   std::uint16_t port() const override { return port_; }
 
  private:
   void OnTurnEnd() override {}
-  void OnAlarm() override { Accept(); }
-  void OnReady();
-  void Await();
+  void OnAlarm() override;
+  void OnReadReady() override;
+  void OnWriteReady() override {}
+  bool Await() { return Watch(/*read=*/true, /*write=*/false); }
   void Accept();
-  void Failed(const asio::error_code& error);
+  void Failed(int error);
   void Works();
-  void Admit(Socket socket, const Tcp::endpoint& from);
+  void Admit(int client, const Tcp::endpoint& from);
 
   AsioLoop& loop_;
   const MakeCompanion make_companion_;
   Owner& owner_;
   std::uint16_t port_ = 0;
   bool failing_ = false;
-  Tether<AsioAcceptor> tether_{this};
-  ListeningSocket socket_;
 };
 
 absl::Status AsioAcceptor::Listen(const std::string& address,
@@ -95,70 +99,69 @@ absl::Status AsioAcceptor::Listen(const std::string& address,
                                       "\" is no numeric IPv4 or IPv6 address");
   }
   const Tcp::endpoint endpoint(numeric, port);
-  socket_.open(endpoint.protocol(), error);
+  ListeningSocket socket(loop_.context());
+  socket.open(endpoint.protocol(), error);
   // A host that starts anew must not wait for its last connections to be
   // forgotten.
-  if (!error) socket_.set_option(ListeningSocket::reuse_address(true), error);
+  if (!error) socket.set_option(ListeningSocket::reuse_address(true), error);
   // "::" is every address, also those of IPv4, whatever the system's default.
   if (!error && numeric.is_v6()) {
-    socket_.set_option(asio::ip::v6_only(false), error);
+    socket.set_option(asio::ip::v6_only(false), error);
   }
-  // Or Asio keeps ECONNABORTED to itself and waits for the next connection,
-  // with all of the loop.
-  if (!error) {
-    socket_.set_option(asio::socket_base::enable_connection_aborted(true),
-                       error);
-  }
-  if (!error) socket_.bind(endpoint, error);
-  if (!error) socket_.listen(ListeningSocket::max_listen_connections, error);
-  if (!error) socket_.non_blocking(true, error);
-  if (!error) port_ = socket_.local_endpoint(error).port();
+  if (!error) socket.bind(endpoint, error);
+  if (!error) socket.listen(ListeningSocket::max_listen_connections, error);
+  if (!error) socket.non_blocking(true, error);
+  if (!error) port_ = socket.local_endpoint(error).port();
+  if (!error) Adopt(socket.release(error));
+  if (!error && !Await()) error.assign(errno, asio::system_category());
   if (error) {
     return absl::UnavailableError("cannot listen on " + address + " port " +
                                   std::to_string(port) + ": " +
                                   error.message());
   }
-  Await();
   return absl::OkStatus();
 }
 
-void AsioAcceptor::Await() {
-  socket_.async_wait(ListeningSocket::wait_read,
-                     TetheredHandler<AsioAcceptor, &AsioAcceptor::OnReady>(
-                         tether_, tether_.reading()));
+void AsioAcceptor::OnAlarm() {
+  if (Await()) {
+    Accept();
+  } else {
+    Failed(errno);
+  }
 }
 
-void AsioAcceptor::OnReady() {
+void AsioAcceptor::OnReadReady() {
   loop_.BeginTurn();
   Accept();
 }
 
 void AsioAcceptor::Accept() {
   for (int i = 0; i < kAcceptsPerEvent; ++i) {
-    asio::error_code error;
     Tcp::endpoint from;
-    Socket socket(loop_.context());
-    socket_.accept(socket, from, error);
-    if (error == asio::error::would_block || error == asio::error::try_again) {
-      Works();
-      break;
+    auto size = static_cast<socklen_t>(from.capacity());
+    const int client =
+        accept4(socket(), from.data(), &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (client >= 0) {
+      from.resize(size);
+      Admit(client, from);
+    } else if (errno == EAGAIN) {
+      return Works();
+    } else if (!IsPassing(errno)) {
+      return Failed(errno);
     }
-    if (IsPassing(error)) continue;
-    if (error) return Failed(error);
-    Admit(std::move(socket), from);
   }
-  Await();
 }
 
 // Descriptors or memory are used up, or something that we do not know. The
 // connections that wait keep the socket readable, so waiting for it would spin.
 // It is over when nobody waits any more: one who gets in may have taken the
 // last descriptor, and the log would hear of each.
-void AsioAcceptor::Failed(const asio::error_code& error) {
+void AsioAcceptor::Failed(int error) {
+  PARLOR_CHECK(Watch(false, false));
   SetAlarm(loop_.now() + kAcceptRetryMs * kMillisecond);
   if (std::exchange(failing_, true)) return;
-  owner_.OnAcceptStatus(
-      absl::ResourceExhaustedError("cannot accept: " + error.message()));
+  owner_.OnAcceptStatus(absl::ResourceExhaustedError(
+      "cannot accept: " + std::generic_category().message(error)));
 }
 
 void AsioAcceptor::Works() {
@@ -166,21 +169,17 @@ void AsioAcceptor::Works() {
   owner_.OnAcceptStatus(absl::OkStatus());
 }
 
-void AsioAcceptor::Admit(Socket socket, const Tcp::endpoint& from) {
+void AsioAcceptor::Admit(int client, const Tcp::endpoint& from) {
   Companion companion;
   if (make_companion_) {
     companion = make_companion_();
-    if (companion == nullptr) {
-      // A reset: else the system would remember each for a minute.
-      asio::error_code ignored;
-      socket.set_option(asio::socket_base::linger(true, 0), ignored);
-      socket.close(ignored);
-      return;
-    }
+    // A reset: else the system would remember each for a minute.
+    if (companion == nullptr) return CloseWithReset(client);
   }
-  owner_.OnAccept(std::make_unique<SocketStream>(loop_, std::move(socket),
-                                                 std::move(companion)),
-                  Written(from.address()));
+  Configure(client);
+  owner_.OnAccept(
+      std::make_unique<SocketStream>(loop_, client, std::move(companion)),
+      Written(from.address()));
 }
 
 }  // namespace

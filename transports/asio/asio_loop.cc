@@ -1,14 +1,18 @@
 #include "asio/asio_loop.h"
 
 #include <algorithm>
+#include <asio/error_code.hpp>
+#include <asio/posix/descriptor_base.hpp>
 #include <asio/post.hpp>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <utility>
 
-#include "asio/socket_stream.h"
+#include "asio/handler_memory.h"
+#include "asio/socket_set.h"
 #include "parlor/entropy.h"
 #include "parlor/time.h"
 #include "parlor/transports/net_loop.h"
@@ -46,25 +50,35 @@ struct AsioLoop::TurnEnd {
   AsioLoop* loop;
 };
 
-AsioLoop::AsioLoop() {
-  // The first socket makes what Asio needs descriptors for. Here, and not when
-  // a client connects, there may be none.
-  const Socket first(context_);
-}
+struct AsioLoop::SocketsReady {
+  using allocator_type = HandlerAllocator<std::byte>;
+  allocator_type get_allocator() const {
+    return allocator_type(loop->sockets_memory_);
+  }
+  void operator()(const asio::error_code& error) const {
+    if (!error) loop->TurnSockets();
+  }
+
+  AsioLoop* loop;
+};
+
+AsioLoop::AsioLoop() { AwaitSockets(); }
 
 AsioLoop::~AsioLoop() {
   // What dies with the context must not post to it.
-  end_posted_ = true;
+  end_requested_ = true;
   EndDrains();
+  sockets_ready_.release();
 }
 
 void AsioLoop::Run() {
   running_ = true;
+  events_left_ = SIZE_MAX;
   while (in_turn_ || !stopping_.load(std::memory_order_acquire)) {
     // A wait with a deadline costs no system call more than one without; a
     // timer of Asio's would cost two each time the first alarm moves. It rounds
     // up to a millisecond, so alarms are late by up to that.
-    if (end_posted_ || next_alarm() == kNever) {
+    if (end_requested_ || next_alarm() == kNever) {
       context_.run_one();
     } else if (context_.run_one_until(Steady(next_alarm())) == 0) {
       RequestTurnEnd();
@@ -77,12 +91,14 @@ std::size_t AsioLoop::Poll(TimePoint now, std::size_t events_max) {
   set_now(now);
   if (next_alarm() <= now) RequestTurnEnd();
   const std::size_t turns_before = turns_ended_;
-  std::size_t events = 0;
-  while (events < events_max && turns_ended_ - turns_before < kPollTurnsMax &&
-         context_.poll_one() > 0) {
-    ++events;
+  events_left_ = events_max;
+  while (events_left_ > 0 && turns_ended_ - turns_before < kPollTurnsMax) {
+    const std::size_t left_before = events_left_;
+    if (context_.poll_one() == 0) break;
+    // That of the sockets has counted them.
+    if (events_left_ == left_before) --events_left_;
   }
-  return events;
+  return events_max - events_left_;
 }
 
 void AsioLoop::Post(std::function<void()> task) {
@@ -118,14 +134,29 @@ stream::MaskKeys& AsioLoop::mask_keys(Entropy& entropy) {
 }
 
 void AsioLoop::RequestTurnEnd() {
-  if (end_posted_) return;
-  end_posted_ = true;
-  asio::post(context_, TurnEnd{this});
+  if (end_requested_) return;
+  end_requested_ = true;
+  if (!turning_sockets_) asio::post(context_, TurnEnd{this});
+}
+
+void AsioLoop::AwaitSockets() {
+  sockets_ready_.async_wait(asio::posix::descriptor_base::wait_read,
+                            SocketsReady{this});
+}
+
+void AsioLoop::TurnSockets() {
+  // An end that is posted already is that of this turn too.
+  const bool ends_here = !end_requested_;
+  turning_sockets_ = ends_here;
+  events_left_ -= sockets_.Dispatch(events_left_);
+  turning_sockets_ = false;
+  if (ends_here && end_requested_) EndTurn();
+  AwaitSockets();
 }
 
 void AsioLoop::EndTurn() {
   if (!in_turn_ && running_) set_now(SteadyNow());
-  end_posted_ = false;
+  end_requested_ = false;
   in_turn_ = true;
   RunTurnEnd();
   in_turn_ = false;

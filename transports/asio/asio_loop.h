@@ -1,22 +1,25 @@
 // AsioLoop: what NetLoop is made of, a StreamLoop turned by Asio. The header
 // that brings Asio in: for transports/asio only.
 //
-// A turn is: the handlers that were ready, then its end, which is posted behind
-// them by the first. The end costs no system call of its own while there is
-// more to do: the look for new events that Asio takes in between (epoll_wait)
-// is the one with which the next turn begins.
+// Asio waits, for the set of the streams' sockets too, and runs tasks,
+// acceptors and look-ups. A turn is the sockets that one look at their set
+// finds ready, and then its end; or the other handlers that were ready, with
+// the end posted behind them by the first.
 #ifndef PARLOR_TRANSPORTS_ASIO_ASIO_LOOP_H_
 #define PARLOR_TRANSPORTS_ASIO_ASIO_LOOP_H_
 
 #include <asio/executor_work_guard.hpp>
 #include <asio/io_context.hpp>
+#include <asio/posix/basic_stream_descriptor.hpp>
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <vector>
 
 #include "asio/handler_memory.h"
+#include "asio/socket_set.h"
 #include "parlor/entropy.h"
 #include "parlor/time.h"
 #include "stream/stream_loop.h"
@@ -36,6 +39,8 @@ class AsioLoop final : public stream::StreamLoop {
   void Stop();
 
   asio::io_context& context() { return context_; }
+  // Of the streams that live on this loop.
+  SocketSet& sockets() { return sockets_; }
 
   // Every handler's first call.
   void BeginTurn();
@@ -54,6 +59,7 @@ class AsioLoop final : public stream::StreamLoop {
 
  private:
   struct TurnEnd;
+  struct SocketsReady;
   struct Masking {
     Entropy* entropy;
     std::unique_ptr<stream::MaskKeys> keys;
@@ -61,18 +67,28 @@ class AsioLoop final : public stream::StreamLoop {
 
   void RequestTurnEnd() override;
   void EndTurn();
+  void AwaitSockets();
+  void TurnSockets();
 
   bool running_ = false;  // Run, not Poll: the clock is read
   bool in_turn_ = false;
-  bool end_posted_ = false;
+  bool end_requested_ = false;
+  bool turning_sockets_ = false;  // which ends its turn itself
   std::size_t turns_ended_ = 0;
+  // Of the Poll that runs: how many it may still handle.
+  std::size_t events_left_ = SIZE_MAX;
   std::atomic<bool> stopping_ = false;
+  SocketSet sockets_;
   HandlerMemory turn_end_memory_;
+  HandlerMemory sockets_memory_;
   std::vector<Masking> masking_;
   // Last, so that it goes first: what handlers own may still use the rest.
   asio::io_context context_{1};
   asio::executor_work_guard<asio::io_context::executor_type> work_{
       context_.get_executor()};
+  // The set's descriptor, which is the set's own.
+  asio::posix::basic_stream_descriptor<asio::io_context::executor_type>
+      sockets_ready_{context_, sockets_.descriptor()};
 };
 
 }  // namespace parlor::net_internal

@@ -1,8 +1,4 @@
-// What Asio needs for each pending operation, without an allocation: the memory
-// of the operation, and a tether that tells a handler whether the object it is
-// for still lives. Asio runs the handlers of a socket that was closed too, and
-// destroys those that are left when its context dies: both come after the
-// object is gone.
+// What Asio needs for a pending operation, without an allocation.
 //
 // One thread.
 #ifndef PARLOR_TRANSPORTS_ASIO_HANDLER_MEMORY_H_
@@ -60,65 +56,6 @@ class HandlerAllocator {
   template <class U>
   friend class HandlerAllocator;
 
-  HandlerMemory* memory_;
-};
-
-// Held by its owner and by every handler that is for the owner.
-template <class Owner>
-class Tether {
- public:
-  explicit Tether(Owner* owner) : block_(new Block{.owner = owner}) {}
-  Tether(const Tether& other) : block_(other.block_) { ++block_->holders; }
-  Tether& operator=(const Tether&) = delete;
-  // NOLINTBEGIN(clang-analyzer-cplusplus.NewDelete)
-  ~Tether() { Release(block_); }
-
-  // Null once it was cut.
-  Owner* owner() const { return block_->owner; }
-  // The owner dies.
-  void Cut() { block_->owner = nullptr; }
-
-  // For the two operations that may be pending at the same time.
-  HandlerMemory& reading() const { return block_->reading; }
-  HandlerMemory& writing() const { return block_->writing; }
-  // NOLINTEND(clang-analyzer-cplusplus.NewDelete)
-
- private:
-  struct Block {
-    Owner* owner;
-    std::uint32_t holders = 1;
-    HandlerMemory reading{};
-    HandlerMemory writing{};
-  };
-
-  // Not inline: neither gcc nor the analyzer can follow the count through
-  // Asio's copies of a handler, and both see uses of what was deleted.
-  [[gnu::noinline]] static void Release(Block* block) {
-    if (--block->holders == 0) delete block;
-  }
-
-  Block* block_;
-};
-
-// A handler that calls `kEvent` of an owner that still lives.
-template <class Owner, void (Owner::*kEvent)()>
-class TetheredHandler {
- public:
-  using allocator_type = HandlerAllocator<std::byte>;
-
-  TetheredHandler(const Tether<Owner>& tether, HandlerMemory& memory)
-      : tether_(tether), memory_(&memory) {}
-
-  allocator_type get_allocator() const { return allocator_type(*memory_); }
-
-  // Whatever Asio has to say besides (an error) shows when the owner tries.
-  template <class... Said>
-  void operator()(const Said&...) {
-    if (Owner* owner = tether_.owner()) (owner->*kEvent)();
-  }
-
- private:
-  Tether<Owner> tether_;
   HandlerMemory* memory_;
 };
 

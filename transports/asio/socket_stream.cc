@@ -3,17 +3,18 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
-#include <asio/buffer.hpp>
 #include <asio/error.hpp>
+#include <asio/io_context.hpp>
 #include <asio/ip/address.hpp>
 #include <asio/ip/basic_resolver.hpp>
 #include <asio/ip/tcp.hpp>
-#include <asio/post.hpp>
-#include <asio/socket_base.hpp>
 #include <asio/system_error.hpp>
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -23,7 +24,7 @@
 #include <vector>
 
 #include "asio/asio_loop.h"
-#include "asio/handler_memory.h"
+#include "asio/socket_set.h"
 #include "parlor/check.h"
 #include "parlor/time.h"
 #include "stream/byte_stream.h"
@@ -42,7 +43,7 @@ using Tcp = asio::ip::tcp;
 // 168 KB in the system with it, 4.3 MB without.
 constexpr int kNotSentLowBytes = 16 * 1024;
 
-// As many pieces as Asio gives to one sendmsg.
+// As many pieces as go into one call.
 constexpr std::size_t kPiecesMax = 64;
 
 // How long one address may take to answer while there are more to try: a SYN
@@ -50,30 +51,42 @@ constexpr std::size_t kPiecesMax = 64;
 // that one still counts. Ours.
 constexpr Duration kAttempt = 2'500 * kMillisecond;
 
-// A sequence of Asio's buffers.
-struct Gathered {
-  const asio::const_buffer* begin() const { return buffers.data(); }
-  const asio::const_buffer* end() const { return buffers.data() + count; }
+void ResetOnClose(int socket) {
+  const linger at_once{.l_onoff = 1, .l_linger = 0};
+  setsockopt(socket, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+}
 
-  std::array<asio::const_buffer, kPiecesMax> buffers;
-  std::size_t count = 0;
-};
-
-IoStatus StatusOf(const asio::error_code& error) {
-  if (error == asio::error::would_block || error == asio::error::try_again ||
-      error == asio::error::interrupted) {
-    return IoStatus::kBlocked;
-  }
-  return error == asio::error::eof ? IoStatus::kEnd : IoStatus::kLost;
+// What a call that moves bytes returned.
+IoResult ResultOf(ssize_t moved) {
+  if (moved > 0) return {IoStatus::kOk, static_cast<std::size_t>(moved)};
+  if (moved == 0) return {IoStatus::kEnd};
+  const bool blocked = errno == EAGAIN || errno == EINTR;
+  return {blocked ? IoStatus::kBlocked : IoStatus::kLost};
 }
 
 }  // namespace
 
+// A socket without an option still works; one that is lost already says so when
+// it is read.
+void Configure(int socket) {
+  const int on = 1;
+  setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+  setsockopt(socket, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &kNotSentLowBytes,
+             sizeof(kNotSentLowBytes));
+}
+
+void CloseWithReset(int socket) {
+  ResetOnClose(socket);
+  close(socket);
+}
+
 // The way to the first address that answers.
-class SocketStream::Dial final : private stream::LoopMember {
+class SocketStream::Dial final : private stream::LoopMember,
+                                 private SocketSet::Member {
  public:
   explicit Dial(SocketStream& stream)
       : LoopMember(stream.loop_),
+        Member(stream.loop_.sockets()),
         stream_(stream),
         resolver_(stream.loop_.context()) {}
 
@@ -83,15 +96,17 @@ class SocketStream::Dial final : private stream::LoopMember {
  private:
   void OnTurnEnd() override {}
   void OnAlarm() override { TryNext(); }
-  void OnConnected(std::uint32_t attempt, bool connected);
+  void OnReadReady() override {}
+  void OnWriteReady() override;
   void TryNext();
   bool Try(const Tcp::endpoint& endpoint);
 
   SocketStream& stream_;
+  // Tells an answer of the resolver whether this still lives.
+  std::shared_ptr<Dial*> self_ = std::make_shared<Dial*>(this);
   asio::ip::basic_resolver<Tcp, asio::io_context::executor_type> resolver_;
   std::vector<Tcp::endpoint> endpoints_;
   std::size_t next_ = 0;
-  std::uint32_t attempt_ = 0;  // so that an answer to an earlier one is known
 };
 
 void SocketStream::Dial::Start(const std::string& host, std::uint16_t port) {
@@ -101,15 +116,16 @@ void SocketStream::Dial::Start(const std::string& host, std::uint16_t port) {
   // Asio asks on a thread of its own, and answers on the loop's. It throws when
   // the system has no thread for it.
   try {
-    resolver_.async_resolve(
-        host, std::to_string(port), asio::ip::resolver_base::numeric_service,
-        [tether = stream_.tether_](const asio::error_code& /*error*/,
-                                   const Tcp::resolver::results_type& found) {
-          SocketStream* const stream = tether.owner();
-          if (stream == nullptr) return;
-          stream->loop_.BeginTurn();
-          stream->dial_->Start({found.begin(), found.end()});
-        });
+    resolver_.async_resolve(host, std::to_string(port),
+                            asio::ip::resolver_base::numeric_service,
+                            [weak = std::weak_ptr(self_)](
+                                const asio::error_code& /*error*/,
+                                const Tcp::resolver::results_type& found) {
+                              const std::shared_ptr<Dial*> self = weak.lock();
+                              if (self == nullptr) return;
+                              (*self)->stream_.loop_.BeginTurn();
+                              (*self)->Start({found.begin(), found.end()});
+                            });
   } catch (const asio::system_error&) {
     Start({});
   }
@@ -124,227 +140,194 @@ void SocketStream::Dial::TryNext() {
   while (next_ < endpoints_.size()) {
     if (Try(endpoints_[next_++])) return;
   }
-  stream_.Settle(State::kLost);  // destroys this
+  stream_.Lost();  // destroys this
 }
 
 bool SocketStream::Dial::Try(const Tcp::endpoint& endpoint) {
-  asio::error_code error;
-  Socket& socket = stream_.socket_;
-  socket.close(error);
-  socket.open(endpoint.protocol(), error);
-  if (error) return false;
-  ++attempt_;
+  Close();
+  const int socket = ::socket(endpoint.protocol().family(),
+                              SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (socket < 0) return false;
+  Adopt(socket);
+  if (connect(socket, endpoint.data(),
+              static_cast<socklen_t>(endpoint.size())) != 0 &&
+      errno != EINPROGRESS) {
+    return false;
+  }
   SetAlarm(next_ < endpoints_.size() ? loop().now() + kAttempt : kNever);
-  socket.async_connect(endpoint, [tether = stream_.tether_, attempt = attempt_](
-                                     const asio::error_code& failure) {
-    SocketStream* const stream = tether.owner();
-    if (stream == nullptr || stream->dial_ == nullptr) return;
-    stream->loop_.BeginTurn();
-    stream->dial_->OnConnected(attempt, !failure);
-  });
-  return true;
+  return Watch(/*read=*/false, /*write=*/true);
 }
 
-void SocketStream::Dial::OnConnected(std::uint32_t attempt, bool connected) {
-  if (attempt != attempt_) return;
-  if (!connected) return TryNext();
-  stream_.Settle(State::kConnected);  // destroys this
+void SocketStream::Dial::OnWriteReady() {
+  stream_.loop_.BeginTurn();
+  int failure = 0;
+  socklen_t size = sizeof(failure);
+  getsockopt(socket(), SOL_SOCKET, SO_ERROR, &failure, &size);
+  if (failure != 0) return TryNext();
+  stream_.Connected(Release());  // destroys this
+}
+
+// Tells of a loss in the place of a socket: at the end of each turn in which it
+// is still wanted.
+class SocketStream::Loss final : public stream::LoopMember {
+ public:
+  explicit Loss(SocketStream& stream)
+      : LoopMember(stream.loop_), stream_(stream) {}
+
+ private:
+  void OnAlarm() override {}
+  void OnTurnEnd() override;
+
+  SocketStream& stream_;
+};
+
+void SocketStream::Loss::OnTurnEnd() {
+  Events* const events = stream_.events_;
+  if (events == nullptr) return;
+  if (stream_.write_wanted_) {
+    if (stream_.read_wanted_) Schedule();
+    stream_.write_wanted_ = false;
+    events->OnWritable();
+  } else if (stream_.read_wanted_) {
+    Schedule();
+    events->OnReadable();
+  }
 }
 
 // A socket that no loop knows of.
 class SocketStream::Parked final : public stream::ParkedStream {
  public:
-  Parked(const Tcp& protocol, Socket::native_handle_type descriptor,
-         std::shared_ptr<void> companion)
-      : protocol_(protocol),
-        descriptor_(descriptor),
-        companion_(std::move(companion)) {}
+  Parked(int socket, std::shared_ptr<void> companion)
+      : socket_(socket), companion_(std::move(companion)) {}
   ~Parked() override {
-    if (descriptor_ < 0) return;
-    const linger at_once{.l_onoff = 1, .l_linger = 0};
-    setsockopt(descriptor_, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
-    close(descriptor_);
+    if (socket_ >= 0) CloseWithReset(socket_);
   }
 
   std::unique_ptr<stream::ByteStream> Unpark(stream::StreamLoop& loop) override;
 
  private:
-  const Tcp protocol_;
-  Socket::native_handle_type descriptor_;  // -1: it was unparked
+  int socket_;  // -1: it was unparked
   std::shared_ptr<void> companion_;
 };
 
 std::unique_ptr<stream::ByteStream> SocketStream::Parked::Unpark(
     stream::StreamLoop& loop) {
   auto* const asio_loop = dynamic_cast<AsioLoop*>(&loop);
-  PARLOR_CHECK(asio_loop != nullptr && descriptor_ >= 0);
-  Socket socket(asio_loop->context());
-  asio::error_code error;
-  socket.assign(protocol_, descriptor_, error);
-  if (error) {  // the socket stays here, and goes with this
-    auto lost =
-        std::make_unique<SocketStream>(*asio_loop, std::move(socket), nullptr);
-    lost->state_ = State::kLost;
-    return lost;
-  }
-  descriptor_ = -1;
-  return std::make_unique<SocketStream>(*asio_loop, std::move(socket),
+  PARLOR_CHECK(asio_loop != nullptr && socket_ >= 0);
+  return std::make_unique<SocketStream>(*asio_loop, std::exchange(socket_, -1),
                                         std::move(companion_));
 }
 
-SocketStream::SocketStream(AsioLoop& loop, Socket socket,
+SocketStream::SocketStream(AsioLoop& loop, int socket,
                            std::shared_ptr<void> companion)
-    : loop_(loop),
-      state_(State::kConnected),
-      companion_(std::move(companion)),
-      socket_(std::move(socket)) {
-  Configure();
+    : Member(loop.sockets()), loop_(loop), companion_(std::move(companion)) {
+  Adopt(socket);
 }
 
 SocketStream::SocketStream(AsioLoop& loop, const std::string& host,
                            std::uint16_t port)
-    : loop_(loop),
-      state_(State::kConnecting),
-      socket_(loop.context()),
+    : Member(loop.sockets()),
+      loop_(loop),
       dial_(std::make_unique<Dial>(*this)) {
   dial_->Start(host, port);
 }
 
 SocketStream::SocketStream(AsioLoop& loop, std::vector<Tcp::endpoint> addresses)
-    : loop_(loop),
-      state_(State::kConnecting),
-      socket_(loop.context()),
+    : Member(loop.sockets()),
+      loop_(loop),
       dial_(std::make_unique<Dial>(*this)) {
   dial_->Start(std::move(addresses));
 }
 
-SocketStream::~SocketStream() {
-  tether_.Cut();
-  // Asio's destructor would turn what Reset asked for off again.
-  asio::error_code ignored;
-  socket_.close(ignored);
-}
+// Before the companion goes.
+SocketStream::~SocketStream() { Close(); }
 
-void SocketStream::Configure() {
-  // A socket without an option still works; one that is lost already says so
-  // when it is read.
-  asio::error_code ignored;
-  socket_.non_blocking(true, ignored);
-  socket_.set_option(Tcp::no_delay(true), ignored);
-  setsockopt(socket_.native_handle(), IPPROTO_TCP, TCP_NOTSENT_LOWAT,
-             &kNotSentLowBytes, sizeof(kNotSentLowBytes));
-}
-
-void SocketStream::Settle(State state) {
-  state_ = state;
+void SocketStream::Connected(int socket) {
   dial_.reset();
-  if (state == State::kConnected) Configure();
-  if (read_wanted_) AwaitRead();
-  if (write_wanted_) AwaitWrite();
+  Configure(socket);
+  Adopt(socket);
+  Await();
+}
+
+void SocketStream::Lost() {
+  dial_.reset();
+  loss_ = std::make_unique<Loss>(*this);
+  Await();
+}
+
+// The set may be told of more than is wanted: what is not wanted any more is
+// taken back when it comes, since most of it is wanted again before.
+void SocketStream::Await() {
+  if (dial_ != nullptr) return;
+  if (loss_ != nullptr) return loss_->Schedule();
+  const bool heard = events_ != nullptr;
+  if (!Watch(heard && read_wanted_, heard && write_wanted_)) Lost();
 }
 
 void SocketStream::SetEvents(Events* events) {
   events_ = events;
-  if (events_ == nullptr) return;
-  if (read_wanted_) AwaitRead();
-  if (write_wanted_) AwaitWrite();
+  if (events_ != nullptr) Await();
 }
 
 IoResult SocketStream::Read(std::span<std::byte> into) {
-  if (state_ == State::kConnecting) return {IoStatus::kBlocked};
-  if (state_ == State::kLost) return {IoStatus::kLost};
-  asio::error_code error;
-  const std::size_t bytes =
-      socket_.read_some(asio::buffer(into.data(), into.size()), error);
-  loop_.CountRead(bytes);
-  return error ? IoResult{StatusOf(error)} : IoResult{IoStatus::kOk, bytes};
+  if (dial_ != nullptr) return {IoStatus::kBlocked};
+  if (loss_ != nullptr) return {IoStatus::kLost};
+  const IoResult result = ResultOf(recv(socket(), into.data(), into.size(), 0));
+  loop_.CountRead(result.bytes);
+  return result;
 }
 
 IoResult SocketStream::Write(std::span<const Bytes> pieces) {
-  if (state_ == State::kConnecting) return {IoStatus::kBlocked};
-  if (state_ == State::kLost) return {IoStatus::kLost};
-  Gathered gathered;
-  for (const Bytes& piece : pieces) {
-    if (gathered.count == kPiecesMax) break;
-    gathered.buffers[gathered.count++] =
-        asio::const_buffer(piece.data(), piece.size());
+  if (dial_ != nullptr) return {IoStatus::kBlocked};
+  if (loss_ != nullptr) return {IoStatus::kLost};
+  // The system does less for one piece that is no list.
+  if (pieces.size() == 1) {
+    return ResultOf(
+        send(socket(), pieces[0].data(), pieces[0].size(), MSG_NOSIGNAL));
   }
-  asio::error_code error;
-  const std::size_t bytes = socket_.write_some(gathered, error);
-  return error ? IoResult{StatusOf(error)} : IoResult{IoStatus::kOk, bytes};
+  std::array<iovec, kPiecesMax> list;
+  msghdr message{};
+  message.msg_iov = list.data();
+  for (const Bytes& piece : pieces.first(std::min(pieces.size(), kPiecesMax))) {
+    // The type is shared with readv, which writes.
+    list[message.msg_iovlen++] = {
+        .iov_base = const_cast<std::byte*>(piece.data()),
+        .iov_len = piece.size()};
+  }
+  return ResultOf(sendmsg(socket(), &message, MSG_NOSIGNAL));
 }
 
 void SocketStream::WantRead(bool wanted) {
   read_wanted_ = wanted;
-  if (wanted && events_ != nullptr) AwaitRead();
+  if (wanted && events_ != nullptr) Await();
 }
 
 void SocketStream::WantWrite() {
   write_wanted_ = true;
-  if (events_ != nullptr) AwaitWrite();
-}
-
-void SocketStream::AwaitRead() {
-  if (read_awaited_ || state_ == State::kConnecting) return;
-  read_awaited_ = true;
-  TetheredHandler<SocketStream, &SocketStream::OnReadReady> handler(
-      tether_, tether_.reading());
-  if (state_ == State::kLost) {
-    asio::post(loop_.context(), std::move(handler));
-  } else {
-    socket_.async_wait(Socket::wait_read, std::move(handler));
-  }
-}
-
-void SocketStream::AwaitWrite() {
-  if (write_awaited_ || state_ == State::kConnecting) return;
-  write_awaited_ = true;
-  TetheredHandler<SocketStream, &SocketStream::OnWriteReady> handler(
-      tether_, tether_.writing());
-  if (state_ == State::kLost) {
-    asio::post(loop_.context(), std::move(handler));
-  } else {
-    socket_.async_wait(Socket::wait_write, std::move(handler));
-  }
+  if (events_ != nullptr) Await();
 }
 
 void SocketStream::OnReadReady() {
-  read_awaited_ = false;
-  if (!read_wanted_ || events_ == nullptr) return;
+  if (!read_wanted_ || events_ == nullptr) return Await();
   loop_.BeginTurn();
-  const Tether<SocketStream> tether = tether_;
   events_->OnReadable();
-  if (tether.owner() == nullptr) return;
-  if (read_wanted_ && events_ != nullptr) AwaitRead();
 }
 
 void SocketStream::OnWriteReady() {
-  write_awaited_ = false;
-  if (!write_wanted_ || events_ == nullptr) return;
+  if (!write_wanted_ || events_ == nullptr) return Await();
   write_wanted_ = false;
   loop_.BeginTurn();
   events_->OnWritable();
 }
 
-void SocketStream::EndWrite() {
-  asio::error_code ignored;  // there may be no peer any more
-  socket_.shutdown(Socket::shutdown_send, ignored);
-}
+void SocketStream::EndWrite() { shutdown(socket(), SHUT_WR); }
 
-void SocketStream::Reset() {
-  asio::error_code ignored;
-  socket_.set_option(asio::socket_base::linger(true, 0), ignored);
-}
+void SocketStream::Reset() { ResetOnClose(socket()); }
 
 std::unique_ptr<stream::ParkedStream> SocketStream::Park() {
-  PARLOR_CHECK(state_ == State::kConnected);
+  PARLOR_CHECK(socket() >= 0);
   events_ = nullptr;
-  asio::error_code error;
-  const Tcp protocol = socket_.local_endpoint(error).protocol();
-  auto parked = std::make_unique<Parked>(protocol, socket_.release(error),
-                                         std::move(companion_));
-  PARLOR_CHECK(!error);  // it is open
-  return parked;
+  return std::make_unique<Parked>(Release(), std::move(companion_));
 }
 
 }  // namespace parlor::net_internal

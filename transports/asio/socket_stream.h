@@ -1,12 +1,10 @@
-// SocketStream: a ByteStream over a TCP socket. Waits with Asio and reads and
-// writes without blocking, so that a stream needs no buffer of its own: it
-// reads into its reader's, and what the system does not take stays with the
-// writer.
+// SocketStream: a ByteStream over a TCP socket. The loop's SocketSet tells when
+// it is ready; it reads and writes without blocking, so that a stream needs no
+// buffer of its own: it reads into its reader's, and what the system does not
+// take stays with the writer.
 #ifndef PARLOR_TRANSPORTS_ASIO_SOCKET_STREAM_H_
 #define PARLOR_TRANSPORTS_ASIO_SOCKET_STREAM_H_
 
-#include <asio/basic_stream_socket.hpp>
-#include <asio/io_context.hpp>
 #include <asio/ip/tcp.hpp>
 #include <cstdint>
 #include <memory>
@@ -15,20 +13,24 @@
 #include <vector>
 
 #include "asio/asio_loop.h"
-#include "asio/handler_memory.h"
+#include "asio/socket_set.h"
 #include "stream/byte_stream.h"
 
 namespace parlor::net_internal {
 
-// Not asio::ip::tcp::socket, whose executor is type-erased.
-using Socket =
-    asio::basic_stream_socket<asio::ip::tcp, asio::io_context::executor_type>;
+// For a socket that was just connected: messages go out at once, and the system
+// holds no more of them unsent than a stream of ours is to have there.
+void Configure(int socket);
+// Closes a socket so that the peer is told at once that the link was lost.
+void CloseWithReset(int socket);
 
-class SocketStream final : public stream::ByteStream {
+class SocketStream final : public stream::ByteStream,
+                           private SocketSet::Member {
  public:
-  // One that was accepted. `companion` is let go of once the socket is closed,
-  // on whichever loop that is.
-  SocketStream(AsioLoop& loop, Socket socket, std::shared_ptr<void> companion);
+  // Owns `socket`, which is connected, configured and does not block.
+  // `companion` is let go of once the socket is closed, on whichever loop that
+  // is.
+  SocketStream(AsioLoop& loop, int socket, std::shared_ptr<void> companion);
 
   // Connects: looks `host` up, unless it is a numeric address, and tries its
   // addresses in turn. Blocks both ways until one answers; kLost when none
@@ -52,33 +54,24 @@ class SocketStream final : public stream::ByteStream {
 
  private:
   class Dial;
+  class Loss;
   class Parked;
 
-  enum class State : std::uint8_t {
-    kConnecting,
-    kConnected,
-    kLost,  // before it was connected; a later loss the socket knows itself
-  };
-
-  void Configure();
-  void Settle(State state);
-  void AwaitRead();
-  void AwaitWrite();
-  void OnReadReady();
-  void OnWriteReady();
+  void Connected(int socket);
+  void Lost();
+  void Await();
+  void OnReadReady() override;
+  void OnWriteReady() override;
 
   AsioLoop& loop_;
   Events* events_ = nullptr;
-  State state_;
   bool read_wanted_ = false;
   bool write_wanted_ = false;
-  // Whether Asio holds a handler for it. It may be more than is wanted.
-  bool read_awaited_ = false;
-  bool write_awaited_ = false;
-  Tether<SocketStream> tether_{this};
   std::shared_ptr<void> companion_;
-  Socket socket_;
   std::unique_ptr<Dial> dial_;  // while connecting
+  // Set once there is no socket that could tell: it was not connected, or the
+  // system would not watch it.
+  std::unique_ptr<Loss> loss_;
 };
 
 }  // namespace parlor::net_internal

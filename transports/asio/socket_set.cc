@@ -1,0 +1,91 @@
+#include "asio/socket_set.h"
+
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <system_error>
+#include <utility>
+
+#include "parlor/check.h"
+
+namespace parlor::net_internal {
+namespace {
+
+// Told of a socket that is in a set, wanted or not.
+constexpr std::uint32_t kLost = EPOLLERR | EPOLLHUP;
+
+}  // namespace
+
+SocketSet::SocketSet() : epoll_(epoll_create1(EPOLL_CLOEXEC)) {
+  if (epoll_ < 0) {
+    throw std::system_error(errno, std::system_category(), "epoll");
+  }
+}
+
+SocketSet::~SocketSet() { close(epoll_); }
+
+std::size_t SocketSet::Dispatch(std::size_t most) {
+  PARLOR_CHECK(ready_count_ == 0);
+  const auto wanted = static_cast<int>(std::min(most, kReadyMax));
+  if (wanted == 0) return 0;
+  const int found = epoll_wait(epoll_, ready_.data(), wanted, 0);
+  ready_count_ = static_cast<std::size_t>(std::max(found, 0));
+  for (std::size_t i = 0; i < ready_count_; ++i) {
+    const std::uint32_t events = ready_[i].events;
+    const auto call = [&](std::uint32_t wish, void (Member::*event)()) {
+      // Whoever is gone by now was taken out.
+      auto* const member = static_cast<Member*>(ready_[i].data.ptr);
+      if (member != nullptr && (events & (wish | kLost)) != 0) {
+        (member->*event)();
+      }
+    };
+    call(EPOLLIN, &Member::OnReadReady);
+    call(EPOLLOUT, &Member::OnWriteReady);
+  }
+  return std::exchange(ready_count_, 0);
+}
+
+void SocketSet::Forget(const Member& member) {
+  for (std::size_t i = 0; i < ready_count_; ++i) {
+    if (ready_[i].data.ptr == &member) ready_[i].data.ptr = nullptr;
+  }
+}
+
+SocketSet::Member::~Member() { Close(); }
+
+void SocketSet::Member::Close() {
+  if (socket_ >= 0) close(Release());
+}
+
+int SocketSet::Member::Release() {
+  // Not left to close: another process that was just forked may still hold the
+  // socket, and the set with it.
+  PARLOR_CHECK(Watch(false, false));
+  return std::exchange(socket_, -1);
+}
+
+bool SocketSet::Member::Watch(bool read, bool write) {
+  const std::uint32_t wanted = (read ? EPOLLIN : 0U) | (write ? EPOLLOUT : 0U);
+  if (wanted == watched_) return true;
+  // A socket that is in the set for nothing would still be told of its loss,
+  // again and again.
+  int operation = EPOLL_CTL_MOD;
+  if (watched_ == 0) operation = EPOLL_CTL_ADD;
+  if (wanted == 0) operation = EPOLL_CTL_DEL;
+  epoll_event event{};
+  event.events = wanted;
+  event.data.ptr = this;
+  const bool done = epoll_ctl(set_.epoll_, operation, socket_, &event) == 0;
+  // All but adding one needs nothing of the system.
+  PARLOR_CHECK(done || operation == EPOLL_CTL_ADD);
+  if (!done) return false;
+  watched_ = wanted;
+  if (wanted == 0) set_.Forget(*this);
+  return true;
+}
+
+}  // namespace parlor::net_internal
