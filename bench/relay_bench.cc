@@ -9,45 +9,22 @@
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <ctime>
 #include <memory>
-#include <vector>
+#include <span>
 
+#include "absl/status/status.h"
 #include "parlor/check.h"
-#include "parlor/entropy.h"
-#include "parlor/host/local_connector.h"
 #include "parlor/host/room_records.h"
-#include "parlor/host/shard.h"
 #include "parlor/limits.h"
-#include "parlor/lockstep/wire.h"
-#include "parlor/transports/memory_pipe.h"
+#include "parlor/lockstep/replay_log.h"
+#include "pipe_relay.h"
 #include "support/counting_allocator.h"
 
 namespace parlor {
 namespace {
-
-// A seat that plays by hand: it counts what it is given, and reads every byte
-// that a peer would.
-class Player final : public ConnectionHandler {
- public:
-  void OnMessage(TimePoint, Connection&, Lane, MessageKind,
-                 std::span<const std::byte> bytes) override {
-    const auto message =
-        lockstep::Decode(bytes.first<lockstep::kMessageSize>());
-    if (message.kind != lockstep::Kind::kInput) return;
-    ++delivered;
-    sum += message.slot + message.frame + message.value;
-  }
-  void OnClose(TimePoint, Connection&, const CloseEvent&) override {
-    closed = true;
-  }
-
-  std::unique_ptr<Connection> connection;
-  std::uint64_t delivered = 0;
-  std::uint64_t sum = 0;
-  bool closed = false;
-};
 
 // What recording costs before anything of it is written anywhere.
 class DeafRecords final : public host::RoomRecords {
@@ -67,76 +44,16 @@ class DeafRecords final : public host::RoomRecords {
 
 enum class Mode : std::uint8_t { kPlain, kRecorded, kGathered };
 
-class Relay {
- public:
-  Relay(int rooms, int seats, int rate_hz, Mode mode)
-      : step_(Duration(1'000'000'000 / rate_hz)),
-        entropy_(1),
-        shard_(Options(mode == Mode::kGathered ? 1 + 1'000 / rate_hz : 0),
-               entropy_),
-        connector_(pump_, pump_, shard_),
-        players_(static_cast<std::size_t>(rooms * seats)) {
-    if (mode == Mode::kRecorded) shard_.SetRecords(&records_);
-    Hello hello;
-    hello.players = seats;
-    for (std::size_t i = 0; i < players_.size(); ++i) {
-      hello.room =
-          static_cast<std::uint32_t>(i) / static_cast<std::uint32_t>(seats);
-      players_[i].connection = connector_.Connect(now_, hello, &players_[i]);
-    }
-    while (pump_.Pump(now_) > 0) {
-    }
-  }
-
-  // Every seat says its input for the next frame, and hears the others'.
-  void Step() {
-    now_ += step_;
-    lockstep::Message input{.kind = lockstep::Kind::kInput, .frame = frame_++};
-    for (Player& player : players_) {
-      input.value = static_cast<std::uint32_t>(player.delivered);
-      player.connection->Send(Lane::kReliable, MessageKind::kBinary,
-                              lockstep::Encode(input));
-    }
-    pump_.Pump(now_);  // the rooms' ends
-    pump_.Pump(now_);  // the players' ends
-    while (shard_.next_alarm() <= now_) shard_.OnAlarm(now_);
-  }
-
-  std::uint64_t delivered() const {
-    std::uint64_t sum = 0;
-    for (const Player& player : players_) sum += player.delivered;
-    return sum;
-  }
-
-  bool all_open() const {
-    for (const Player& player : players_) {
-      if (player.closed) return false;
-    }
-    return true;
-  }
-
-  std::size_t room_bytes() const { return shard_.FindRoom(0)->memory_bytes(); }
-
- private:
-  static host::ShardOptions Options(std::int64_t gather_ms) {
-    host::ShardOptions options;
-    options.rooms = limits::kRooms.ceiling;
-    options.seats = limits::kSeats.ceiling;
-    options.room.lifetime_ms = limits::kLifetimeMs.ceiling;
-    options.room.gather_ms = gather_ms;
-    return options;
-  }
-
-  Duration step_;
-  TimePoint now_{};
-  std::uint32_t frame_ = 0;
-  SeededEntropy entropy_;
-  PipePump pump_;
-  DeafRecords records_;
-  host::Shard shard_;
-  host::LocalConnector connector_;
-  std::vector<Player> players_;
-};
+bench::PipeRelayOptions RelayOptions(const benchmark::State& state, Mode mode,
+                                     DeafRecords& records) {
+  bench::PipeRelayOptions options;
+  options.rooms = static_cast<int>(state.range(0));
+  options.seats = static_cast<int>(state.range(1));
+  options.rate_hz = static_cast<int>(state.range(2));
+  if (mode == Mode::kGathered) options.gather_ms = 1 + 1'000 / options.rate_hz;
+  if (mode == Mode::kRecorded) options.records = &records;
+  return options;
+}
 
 // CPU time, since other work on the machine is not the relay's.
 double ThreadCpuNs() {
@@ -147,10 +64,9 @@ double ThreadCpuNs() {
 }
 
 void BM_Relay(benchmark::State& state, Mode mode) {
-  const auto rooms = static_cast<int>(state.range(0));
-  const auto seats = static_cast<int>(state.range(1));
-  const auto rate = static_cast<int>(state.range(2));
-  Relay relay(rooms, seats, rate, mode);
+  DeafRecords records;
+  const bench::PipeRelayOptions options = RelayOptions(state, mode, records);
+  bench::PipeRelay relay(options);
   // The buffers' high water is reached within a few steps.
   for (int i = 0; i < 100; ++i) relay.Step();
 
@@ -162,14 +78,16 @@ void BM_Relay(benchmark::State& state, Mode mode) {
   const std::uint64_t allocated = parlor_allocation_count() - allocations;
   const auto delivered = static_cast<double>(relay.delivered() - before);
 
-  const double per_step = static_cast<double>(rooms) * seats * (seats - 1);
+  const double per_step =
+      static_cast<double>(options.rooms) * options.seats * (options.seats - 1);
   PARLOR_CHECK(delivered == per_step * static_cast<double>(state.iterations()));
   PARLOR_CHECK(relay.all_open());
   PARLOR_CHECK(allocated == 0);
   state.SetItemsProcessed(static_cast<std::int64_t>(delivered));
   state.counters["ns/msg"] = spent_ns / delivered;
   state.counters["allocs/msg"] = static_cast<double>(allocated) / delivered;
-  state.counters["core_share"] = spent_ns / delivered * per_step * rate * 1e-9;
+  state.counters["core_share"] =
+      spent_ns / delivered * per_step * options.rate_hz * 1e-9;
   state.counters["room_bytes"] = static_cast<double>(relay.room_bytes());
 }
 
