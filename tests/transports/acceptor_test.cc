@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <memory>
@@ -82,6 +83,26 @@ TEST_F(AcceptorTest, NeedsNoCompanions) {
   Connect();
   Connect();
   EXPECT_EQ(addresses_, std::vector<std::string>(2, "127.0.0.1"));
+}
+
+// Between which the loop looks after those who are inside.
+TEST_F(AcceptorTest, LetsACrowdInSixteenAtATime) {
+  constexpr std::size_t kCrowd = 100;
+  Listen({});
+  std::vector<RawSocket> crowd;
+  for (std::size_t i = 0; i < kCrowd; ++i) {
+    crowd.push_back(RawSocket::Connect(acceptor_->port()));
+    ASSERT_TRUE(crowd.back().valid());
+  }
+  std::size_t most = 0;
+  // Each accepts some, or ends a turn.
+  for (std::size_t i = 0; i < kCrowd && streams_.size() < kCrowd; ++i) {
+    const std::size_t before = streams_.size();
+    loop_.Poll(turns_.now, /*events_max=*/1);
+    most = std::max(most, streams_.size() - before);
+  }
+  EXPECT_EQ(streams_.size(), kCrowd);
+  EXPECT_EQ(most, 16u);
 }
 
 TEST_F(AcceptorTest, SaysThatAnAddressIsNone) {
