@@ -80,6 +80,7 @@ class Match {
     host::ServerOptions options;
     options.tcp_port = 0;
     options.gate.open = true;
+    options.shard.rooms = test::kRoomsOfSeatedJoins;
     options.shard.room.message_rate_per_s = limits::kMessageRate.ceiling;
     options.shard.room.message_burst = limits::kMessageBurst.ceiling;
     if (tls) options.tls = test::SharedLocalTls().server;
@@ -166,9 +167,11 @@ void Measure(benchmark::State& state, const Plans& plans, bool tls) {
   }
   const TurnWork work = match.server().busiest_turn();
   double opened = 0;
+  double seated = 0;
   double said = 0;
   for (const auto& attack : attacks) {
     opened += static_cast<double>(attack->figures().opened);
+    seated += static_cast<double>(attack->figures().seated);
     said += static_cast<double>(attack->figures().bytes_said);
   }
   state.counters["quiet_p50"] = Quantile(quiet, 50);
@@ -177,6 +180,7 @@ void Measure(benchmark::State& state, const Plans& plans, bool tls) {
   state.counters["p99"] = Quantile(attacked, 99);
   state.counters["ratio_p99"] = Quantile(attacked, 99) / Quantile(quiet, 99);
   state.counters["sockets"] = opened;
+  state.counters["seated"] = seated;
   state.counters["said_MB"] = said / 1e6;
   state.counters["turn_events"] = static_cast<double>(work.events);
   state.counters["turn_KiB"] = static_cast<double>(work.bytes) / 1'024;
@@ -209,6 +213,7 @@ const bool kRegistered = [] {
   Register("connection_storm", Web(test::ConnectionStorm));
   Register("refused_joins", Web(test::RefusedJoins));
   Register("full_room_joins", Web(test::FullRoomJoins));
+  Register("seated_joins", Web(test::SeatedJoins));
   Register("message_flood", Web(test::MessageFlood));
   Register("ping_flood", Web(test::PingFlood));
   Register("giant_lengths", [](std::uint16_t web, std::uint16_t tcp) {

@@ -105,6 +105,7 @@ class AttackTest : public PlayersFixture {
         const ServerFigures now_there = server->figures();
         most_.unseated = std::max(most_.unseated, now_there.unseated);
         most_.connections = std::max(most_.connections, now_there.connections);
+        most_.rooms = std::max(most_.rooms, now_there.rooms);
       });
       const std::uint32_t begin = frame();
       EXPECT_TRUE(Until([&] {
@@ -122,6 +123,25 @@ class AttackTest : public PlayersFixture {
     return figures;
   }
 
+  // Rooms for all who are there at once. Who the end of an attack tears out of
+  // his match is soon given up.
+  void ExpectPlayers() {
+    options.shard.rooms = kRoomsOfSeatedJoins;
+    options.shard.room.hold_ms = 500;
+    options.gate.joins_per_minute = limits::kAddressRate.ceiling;
+    options.shard.room_joins_per_minute = limits::kRoomJoinRate.ceiling;
+  }
+  // And said goodbye to, whoever was told anything; nobody anything else.
+  static void ExpectAllSeated(const AttackFigures& figures) {
+    EXPECT_LE(figures.answers.at(1000), figures.seated);
+    EXPECT_GE(figures.answers.at(1000) + 400, figures.seated);  // all sockets
+    for (const auto& [answer, count] : figures.answers) {
+      if (answer == 1000) continue;
+      EXPECT_EQ(count, 0u) << answer;
+    }
+    RecordProperty("seated", static_cast<int>(figures.seated));
+  }
+
   void CheckCaps(std::uint64_t heap_most, std::uint64_t heap_own) {
     // One is counted before the oldest goes.
     EXPECT_LE(most_.unseated, static_cast<std::uint64_t>(options.unseated) + 1);
@@ -136,6 +156,7 @@ class AttackTest : public PlayersFixture {
     RecordProperty(
         "heap_kib",
         static_cast<int>((heap_most - heap_before_ - heap_own) / 1024));
+    RecordProperty("rooms", static_cast<int>(most_.rooms));
     RecordProperty("turn_events", static_cast<int>(work.events));
     RecordProperty("turn_kib", static_cast<int>(work.bytes / 1024));
     RecordProperty("turn_alarms", static_cast<int>(work.alarms));
@@ -185,6 +206,11 @@ std::function<bool(const Attack&)> Opened(std::uint64_t count) {
 std::function<bool(const Attack&)> Ended(std::uint64_t count) {
   return
       [count](const Attack& attack) { return attack.figures().ended >= count; };
+}
+std::function<bool(const Attack&)> Seated(std::uint64_t count) {
+  return [count](const Attack& attack) {
+    return attack.figures().seated >= count;
+  };
 }
 std::function<bool(const Attack&)> Told(int answer, std::uint64_t count) {
   return [=](const Attack& attack) {
@@ -268,6 +294,23 @@ TEST_F(AttackTest, AStormOfJoinsIntoARoomThatIsFull) {
   AttackPlan plan = FullRoomJoins(server->port());
   plan.per_second = 1'000;
   Run({plan}, Told(4000, 1'000));
+}
+
+// Nothing is refused, so each makes the host go through all of it: accept,
+// handshake, seat, room, start, leave and end.
+TEST_F(AttackTest, AStormOfJoinsThatAreSeated) {
+  ExpectPlayers();
+  StartMatch();
+  ExpectAllSeated(Run({SeatedJoins(server->port())}, Seated(1'000)));
+}
+
+// As fast as the host is, hundreds of them at its door in one moment.
+TEST_F(AttackTest, AStormOfJoinsThatAreSeatedAsManyAsFit) {
+  ExpectPlayers();
+  StartMatch();
+  AttackPlan plan = SeatedJoins(server->port());
+  plan.per_second = 100'000;
+  ExpectAllSeated(Run({plan}, Seated(4'000)));
 }
 
 TEST_F(AttackTest, AStormOfJoinsFromOneAddress) {

@@ -19,6 +19,7 @@
 
 #include "parlor/byte_io.h"
 #include "parlor/check.h"
+#include "parlor/lockstep/wire.h"
 #include "parlor/time.h"
 #include "support/open_files.h"
 #include "support/socket_address.h"
@@ -40,9 +41,9 @@ Attack::Attack(AttackPlan plan)
   AllowManyOpenFiles();
   for (One& one : all_) one.first = plan_.first;
   // So that telling takes nothing from the heap.
-  for (const int answer :
-       {0,   101,  200,  400,  403,  404,  408,  409,  413,  429,  431, 501,
-        503, 1001, 1002, 1007, 1008, 1009, 1011, 1012, 4000, 4001, 4002}) {
+  for (const int answer : {0,    101,  200,  400,  403,  404,  408,  409,
+                           413,  429,  431,  501,  503,  1000, 1001, 1002,
+                           1007, 1008, 1009, 1011, 1012, 4000, 4001, 4002}) {
     figures_.answers[answer] = 0;
   }
 }
@@ -87,11 +88,7 @@ void Attack::Open(One& one, TimePoint now) {
   std::string first = std::move(one.first);
   one = {};
   one.first = std::move(first);
-  for (std::size_t i = 0; i < plan_.first.size(); ++i) {
-    if (plan_.first[i] != '#') continue;
-    random_ = random_ * 6364136223846793005u + 1442695040888963407u;
-    one.first[i] = "0123456789abcdef"[random_ >> 60];
-  }
+  WriteFirst(one);
   one.next = now;
   one.descriptor =
       socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -119,6 +116,19 @@ void Attack::Open(One& one, TimePoint now) {
   event.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
   event.data.u64 = static_cast<std::uint64_t>(&one - all_.data());
   PARLOR_CHECK(epoll_ctl(epoll_, EPOLL_CTL_ADD, one.descriptor, &event) == 0);
+}
+
+void Attack::WriteFirst(One& one) {
+  std::uint64_t number = figures_.opened / plan_.per_number;
+  for (std::size_t i = plan_.first.size(); i-- > 0;) {
+    if (plan_.first[i] == '#') {
+      random_ = random_ * 6364136223846793005u + 1442695040888963407u;
+      one.first[i] = "0123456789abcdef"[random_ >> 60];
+    } else if (plan_.first[i] == '@') {
+      one.first[i] = static_cast<char>('0' + number % 10);
+      number /= 10;
+    }
+  }
 }
 
 void Attack::Close(One& one) {
@@ -173,14 +183,26 @@ void Attack::Understand(One& one) {
   while (text.size() >= 2) {
     const std::size_t size = static_cast<unsigned char>(text[1]);
     if (text.size() < 2 + size) break;
-    if (static_cast<unsigned char>(text[0]) == 0x88 && size >= 2 && !one.told) {
-      Tell(one, static_cast<unsigned char>(text[2]) << 8 |
-                    static_cast<unsigned char>(text[3]));
-    }
+    UnderstandFrame(one, text.substr(0, 2 + size));
     text.remove_prefix(2 + size);
   }
   std::copy(text.begin(), text.end(), one.heard.begin());
   one.heard_size = text.size();
+}
+
+void Attack::UnderstandFrame(One& one, std::string_view frame) {
+  const auto at = [frame](std::size_t i) {
+    return static_cast<unsigned char>(frame[i]);
+  };
+  if (at(0) == 0x88 && frame.size() >= 4 && !one.told) {
+    Tell(one, at(2) << 8 | at(3));
+  }
+  if (at(0) == 0x82 && frame.size() == 2 + lockstep::kMessageSize &&
+      at(2) == static_cast<unsigned>(lockstep::Kind::kWelcome) &&
+      !std::exchange(one.seated, true)) {
+    ++figures_.seated;
+    if (!plan_.farewell.empty()) Write(one, plan_.farewell);
+  }
 }
 
 // False: the connection is over.

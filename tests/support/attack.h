@@ -24,20 +24,25 @@ struct AttackPlan {
   std::size_t per_second = 0;         // opened
   std::size_t opened_max = SIZE_MAX;  // in all
   std::size_t addresses = 1;          // they come from, in turn
-  // Every `#` is a hexadecimal digit, another one each time.
+  // Every `#` is a hexadecimal digit, another one each time. All `@` together
+  // are a decimal number: 0 in the first `per_number` sockets that are opened,
+  // 1 in as many after them, and so on.
   std::string first;
+  std::size_t per_number = 1;
   Duration drip{};    // between two bytes of `first`; 0: all at once
   std::string again;  // empty: nothing
   std::size_t again_bytes_max = SIZE_MAX;  // of a socket, in a turn
   bool reads = true;                       // else it never reads
   bool leaves = false;        // ends with a reset, once `first` is said
+  std::string farewell;       // said once, at WELCOME; empty: nothing
   int receive_bytes = 0;      // what the system keeps for it; 0: as it likes
   std::size_t per_turn = 64;  // sockets that are looked at in one turn
 };
 
 struct AttackFigures {
   std::uint64_t opened = 0;
-  std::uint64_t ended = 0;  // by the host
+  std::uint64_t ended = 0;   // by the host
+  std::uint64_t seated = 0;  // heard WELCOME, as the match began
   std::uint64_t bytes_said = 0;
   // What it was told: an HTTP status, or behind a 101 the code of a close
   // frame; 0 what ended without either.
@@ -65,6 +70,7 @@ class Attack {
     int descriptor = -1;
     bool connected = false;
     bool upgraded = false;  // heard a 101
+    bool seated = false;    // heard a WELCOME
     bool told = false;      // is in answers
     std::size_t said = 0;   // of `first`
     std::size_t again = 0;  // of `again`, where it stands in it
@@ -77,8 +83,10 @@ class Attack {
   void Open(One& one, TimePoint now);
   void Close(One& one);
   void Ended(One& one);
+  void WriteFirst(One& one);
   void Hear(One& one);
   void Understand(One& one);
+  void UnderstandFrame(One& one, std::string_view frame);
   void Tell(One& one, int answer);
   bool Say(One& one, TimePoint now);
   std::size_t Write(One& one, std::string_view text);

@@ -23,6 +23,8 @@ namespace parlor::test {
 // Rooms that plans are about: where the match is, of 2, and another one, of 8.
 inline constexpr std::uint32_t kMatchRoom = 3;
 inline constexpr std::uint32_t kOtherRoom = 4;
+// What SeatedJoins wants of a host: its rooms are 1,000 to 1,999.
+inline constexpr std::int64_t kRoomsOfSeatedJoins = 2'000;
 
 inline AttackPlan PlanOf(std::uint16_t port, std::size_t sockets,
                          std::size_t per_second, std::size_t addresses,
@@ -73,6 +75,19 @@ inline AttackPlan RefusedJoins(std::uint16_t port) {
 }
 inline AttackPlan FullRoomJoins(std::uint16_t port) {
   return PlanOf(port, 5'000, 500, 250, UpgradeRequest(kMatchRoom, 2));
+}
+
+// Honest players, two by two in rooms where nobody else is: each joins, is
+// seated in a match as the other comes, and leaves at once. A room is used
+// again after 999 others, made anew: 200 are the most at once.
+inline AttackPlan SeatedJoins(std::uint16_t port) {
+  std::string first = UpgradeRequest(kMatchRoom, 2);
+  const std::string match = "/room/" + std::to_string(kMatchRoom);
+  first.replace(first.find(match), match.size(), "/room/1@@@");
+  AttackPlan plan = PlanOf(port, 400, 500, 250, std::move(first));
+  plan.per_number = 2;
+  plan.farewell = ClientFrame(8, "\x03\xe8");
+  return plan;
 }
 
 inline AttackPlan MessageFlood(std::uint16_t port) {
