@@ -1,7 +1,7 @@
 // Reception: what a host is between its ports and its doors, whatever carries
 // its bytes and turns its loops: the gate and the front, the drain and the end,
 // what Reload changes, and what the access store is asked. Sockets and threads
-// are a server's (asio/server.cc); the simulator runs the same one.
+// are a server's (net/server.cc); the simulator runs the same one.
 //
 // One thread, that of its loop, but where something else is said.
 #ifndef PARLOR_HOST_LOGIC_RECEPTION_H_

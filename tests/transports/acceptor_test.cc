@@ -1,4 +1,4 @@
-#include "asio/acceptor.h"
+#include "net/acceptor.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -80,6 +80,18 @@ TEST(NetLoop, DestroysTasksThatWait) {
   EXPECT_EQ(held.use_count(), 1);
 }
 
+TEST(NetLoop, DestroysTasksThatTasksPostAsTheyDie) {
+  auto held = std::make_shared<int>(1);
+  {
+    NetLoop loop;
+    const auto post = [&loop, held](int*) { loop.Post([held] {}); };
+    loop.Post([dying = std::shared_ptr<int>(nullptr, post)] {});
+    loop.Poll(kNow, 1);  // what it posts waits
+    loop.Post([dying = std::shared_ptr<int>(nullptr, post)] {});
+  }
+  EXPECT_EQ(held.use_count(), 1);
+}
+
 TEST(NetLoop, RunReturnsAfterStop) {
   NetLoop loop;
   std::atomic<int> ran = 0;

@@ -1,4 +1,4 @@
-#include "asio/socket_stream.h"
+#include "net/socket_stream.h"
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "asio/asio_loop.h"
+#include "net/epoll_loop.h"
 #include "parlor/byte_io.h"
 #include "parlor/transports/net_loop.h"
 #include "stream/byte_stream.h"
@@ -272,6 +272,39 @@ TEST_F(SocketStreamTest, MayBeDestroyedWithEventsUnderWay) {
   turns_.Settle();
   EXPECT_EQ(reader_.readable, 0);
   EXPECT_EQ(reader_.writable, 1);  // that of Connect
+}
+
+// Both are found ready by one look.
+TEST_F(SocketStreamTest, OneMayDestroyAnotherThatIsReady) {
+  std::array<Reader, 2> readers;
+  std::array<RawSocket, 2> peers;
+  for (std::size_t i = 0; i < readers.size(); ++i) {
+    Connect();
+    reader_.writable = 0;
+    peers[i] = std::move(peer_);
+    readers[i].Own(std::move(reader_.stream));
+    readers[i].on_readable = [&readers, i] {
+      readers[i].Read();
+      readers[1 - i].stream.reset();
+    };
+  }
+  for (std::size_t i = 0; i < readers.size(); ++i) {
+    readers[i].stream->WantRead(true);
+    ASSERT_TRUE(peers[i].Send("x"));
+  }
+  turns_.Settle();
+  EXPECT_EQ(readers[0].readable + readers[1].readable, 1);
+}
+
+// What a game posts before it turns the loop is done before what arrives.
+TEST_F(SocketStreamTest, TasksComeBeforeWhatIsReady) {
+  Connect();
+  reader_.stream->WantRead(true);
+  ASSERT_TRUE(peer_.Send("x"));
+  int readable_then = -1;
+  loop_.Post([&] { readable_then = reader_.readable; });
+  ASSERT_TRUE(turns_.Until([&] { return reader_.received == "x"; }));
+  EXPECT_EQ(readable_then, 0);
 }
 
 // Numeric: the connect is under way; a name: its look-up.

@@ -1,5 +1,5 @@
 // StreamLoop: what connections over byte streams need of the loop they live on,
-// whatever turns it: Asio on a socket host, virtual time in tests and in the
+// whatever turns it: sockets on a host, virtual time in tests and in the
 // simulator.
 //
 // A turn begins with the first event, or the first piece of work that asks for

@@ -35,7 +35,7 @@ struct NetConnectorOptions {
 // up anew for each connection, and its addresses are tried in turn. `loop` and
 // `entropy` outlive the connector and its connections.
 //
-// Names are looked up by a thread of Asio's, one for each loop and one name
+// Names are looked up by a thread of their own, one for each loop and one name
 // after the other (getaddrinfo, which nothing can interrupt): behind a resolver
 // that hangs the later ones wait, and their connections end when handshake_ms
 // is over. The destruction of the loop waits for the look-up that is running.

@@ -24,7 +24,7 @@
 namespace parlor {
 
 namespace net_internal {
-class AsioLoop;
+class EpollLoop;
 }
 
 class NetLoop {
@@ -64,10 +64,10 @@ class NetLoop {
   TurnWork busiest_turn() const;
 
   // For the adapters of this library.
-  net_internal::AsioLoop& internal() { return *loop_; }
+  net_internal::EpollLoop& internal() { return *loop_; }
 
  private:
-  std::unique_ptr<net_internal::AsioLoop> loop_;
+  std::unique_ptr<net_internal::EpollLoop> loop_;
 };
 
 }  // namespace parlor

@@ -1,9 +1,9 @@
-#include "asio/room_connector.h"
+#include "net/room_connector.h"
 
 #include <cstdint>
 #include <memory>
 
-#include "asio/inbox.h"
+#include "net/inbox.h"
 #include "parlor/connection.h"
 #include "parlor/connector.h"
 #include "parlor/transports/memory_pipe.h"

@@ -11,8 +11,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "asio/acceptor.h"
-#include "asio/asio_loop.h"
+#include "net/acceptor.h"
+#include "net/epoll_loop.h"
 #include "parlor/limits.h"
 #include "parlor/transports/net_loop.h"
 #include "parlor/transports/stream_options.h"
@@ -32,10 +32,10 @@ absl::Status Validate(const NetListenerOptions& options) {
   return status;
 }
 
-class AsioListener final : public NetListener, private Acceptor::Owner {
+class SocketListener final : public NetListener, private Acceptor::Owner {
  public:
-  AsioListener(AsioLoop& loop, NetListenerOptions options,
-               NetListenerHandler* handler)
+  SocketListener(EpollLoop& loop, NetListenerOptions options,
+                 NetListenerHandler* handler)
       : loop_(loop), options_(std::move(options)), handler_(handler) {}
 
   absl::Status Listen();
@@ -50,7 +50,7 @@ class AsioListener final : public NetListener, private Acceptor::Owner {
     handler_->OnAcceptStatus(loop_.now(), status);
   }
 
-  AsioLoop& loop_;
+  EpollLoop& loop_;
   NetListenerOptions options_;
   NetListenerHandler* handler_;
   std::unique_ptr<Acceptor> acceptor_;  // not null once it listens
@@ -58,9 +58,9 @@ class AsioListener final : public NetListener, private Acceptor::Owner {
 };
 
 // One whose handshake is not done.
-class AsioListener::Client final : public stream::ServerOpening::Owner {
+class SocketListener::Client final : public stream::ServerOpening::Owner {
  public:
-  Client(AsioListener& listener, std::string_view address)
+  Client(SocketListener& listener, std::string_view address)
       : listener_(listener), address_(address) {}
 
   void Open(std::list<Client>::iterator place,
@@ -78,16 +78,16 @@ class AsioListener::Client final : public stream::ServerOpening::Owner {
     return {request, address_, listener_.options_.tls.has_value()};
   }
 
-  AsioListener& listener_;
+  SocketListener& listener_;
   const std::string address_;
   std::list<Client>::iterator place_;
   std::unique_ptr<stream::ServerOpening> opening_;
 };
 
-void AsioListener::Client::Open(std::list<Client>::iterator place,
-                                std::unique_ptr<stream::ByteStream> stream) {
+void SocketListener::Client::Open(std::list<Client>::iterator place,
+                                  std::unique_ptr<stream::ByteStream> stream) {
   place_ = place;
-  AsioLoop& loop = listener_.loop_;
+  EpollLoop& loop = listener_.loop_;
   const NetListenerOptions& options = listener_.options_;
   if (options.tls) {
     stream = stream::MakeTlsServerStream(loop, std::move(stream),
@@ -100,23 +100,23 @@ void AsioListener::Client::Open(std::list<Client>::iterator place,
       *this);
 }
 
-Verdict AsioListener::Client::OnKnock(const stream::ServerOpening& /*opening*/,
-                                      const Request& request) {
+Verdict SocketListener::Client::OnKnock(
+    const stream::ServerOpening& /*opening*/, const Request& request) {
   return listener_.handler_->OnKnock(listener_.loop_.now(), MakeKnock(request));
 }
 
-void AsioListener::Client::OnConnection(
+void SocketListener::Client::OnConnection(
     const stream::ServerOpening& /*opening*/, const Request& request,
     std::unique_ptr<Connection> connection) {
   listener_.handler_->OnConnection(listener_.loop_.now(), MakeKnock(request),
                                    std::move(connection));
 }
 
-void AsioListener::Client::OnDone(stream::ServerOpening& /*opening*/) {
+void SocketListener::Client::OnDone(stream::ServerOpening& /*opening*/) {
   listener_.clients_.erase(place_);
 }
 
-absl::Status AsioListener::Listen() {
+absl::Status SocketListener::Listen() {
   absl::StatusOr<std::unique_ptr<Acceptor>> acceptor =
       Acceptor::Listen(loop_,
                        {.address = options_.address,
@@ -132,8 +132,8 @@ absl::Status AsioListener::Listen() {
   return absl::OkStatus();
 }
 
-void AsioListener::OnAccept(std::unique_ptr<stream::ByteStream> stream,
-                            std::string_view address) {
+void SocketListener::OnAccept(std::unique_ptr<stream::ByteStream> stream,
+                              std::string_view address) {
   clients_.emplace_back(*this, address);
   clients_.back().Open(std::prev(clients_.end()), std::move(stream));
   if (clients_.size() > options_.unseated_max) clients_.pop_front();
@@ -148,7 +148,7 @@ absl::StatusOr<std::unique_ptr<NetListener>> NetListener::Create(
   if (absl::Status status = net_internal::Validate(options); !status.ok()) {
     return status;
   }
-  auto listener = std::make_unique<net_internal::AsioListener>(
+  auto listener = std::make_unique<net_internal::SocketListener>(
       loop.internal(), options, handler);
   if (absl::Status status = listener->Listen(); !status.ok()) return status;
   return listener;

@@ -1,17 +1,13 @@
-#include "asio/acceptor.h"
+#include "net/acceptor.h"
 
+#include <netinet/in.h>
 #include <sys/socket.h>
 
 #include <algorithm>
 #include <array>
-#include <asio/basic_socket_acceptor.hpp>
-#include <asio/error.hpp>
 #include <asio/error_code.hpp>
-#include <asio/io_context.hpp>
 #include <asio/ip/address.hpp>
 #include <asio/ip/tcp.hpp>
-#include <asio/ip/v6_only.hpp>
-#include <asio/socket_base.hpp>
 #include <cerrno>
 #include <cstdint>
 #include <memory>
@@ -21,9 +17,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "asio/asio_loop.h"
-#include "asio/socket_set.h"
-#include "asio/socket_stream.h"
+#include "net/epoll_loop.h"
+#include "net/socket_set.h"
+#include "net/socket_stream.h"
 #include "parlor/check.h"
 #include "parlor/time.h"
 #include "parlor/transports/net_listener.h"
@@ -33,8 +29,6 @@ namespace parlor::net_internal {
 namespace {
 
 using Tcp = asio::ip::tcp;
-using ListeningSocket =
-    asio::basic_socket_acceptor<Tcp, asio::io_context::executor_type>;
 
 // Connections accepted for one event: a crowd at the door does not keep those
 // inside waiting.
@@ -58,11 +52,11 @@ std::string Written(asio::ip::address address) {
   return address.to_string();
 }
 
-class AsioAcceptor final : public Acceptor,
-                           private stream::LoopMember,
-                           private SocketSet::Member {
+class SocketAcceptor final : public Acceptor,
+                             private stream::LoopMember,
+                             private SocketSet::Member {
  public:
-  AsioAcceptor(AsioLoop& loop, MakeCompanion make_companion, Owner& owner)
+  SocketAcceptor(EpollLoop& loop, MakeCompanion make_companion, Owner& owner)
       : LoopMember(loop),
         Member(loop.sockets()),
         loop_(loop),
@@ -73,6 +67,7 @@ class AsioAcceptor final : public Acceptor,
   std::uint16_t port() const override { return port_; }
 
  private:
+  bool Open(Tcp::endpoint endpoint);
   void OnTurnEnd() override {}
   void OnAlarm() override;
   void OnReadReady() override;
@@ -83,46 +78,56 @@ class AsioAcceptor final : public Acceptor,
   void Works();
   void Admit(int client, const Tcp::endpoint& from);
 
-  AsioLoop& loop_;
+  EpollLoop& loop_;
   const MakeCompanion make_companion_;
   Owner& owner_;
   std::uint16_t port_ = 0;
   bool failing_ = false;
 };
 
-absl::Status AsioAcceptor::Listen(const std::string& address,
-                                  std::uint16_t port) {
+absl::Status SocketAcceptor::Listen(const std::string& address,
+                                    std::uint16_t port) {
   asio::error_code error;
   const asio::ip::address numeric = asio::ip::make_address(address, error);
   if (error) {
     return absl::InvalidArgumentError("\"" + address +
                                       "\" is no numeric IPv4 or IPv6 address");
   }
-  const Tcp::endpoint endpoint(numeric, port);
-  ListeningSocket socket(loop_.context());
-  socket.open(endpoint.protocol(), error);
-  // A host that starts anew must not wait for its last connections to be
-  // forgotten.
-  if (!error) socket.set_option(ListeningSocket::reuse_address(true), error);
-  // "::" is every address, also those of IPv4, whatever the system's default.
-  if (!error && numeric.is_v6()) {
-    socket.set_option(asio::ip::v6_only(false), error);
-  }
-  if (!error) socket.bind(endpoint, error);
-  if (!error) socket.listen(ListeningSocket::max_listen_connections, error);
-  if (!error) socket.non_blocking(true, error);
-  if (!error) port_ = socket.local_endpoint(error).port();
-  if (!error) Adopt(socket.release(error));
-  if (!error && !Await()) error.assign(errno, asio::system_category());
-  if (error) {
+  if (!Open(Tcp::endpoint(numeric, port))) {
     return absl::UnavailableError("cannot listen on " + address + " port " +
                                   std::to_string(port) + ": " +
-                                  error.message());
+                                  std::generic_category().message(errno));
   }
   return absl::OkStatus();
 }
 
-void AsioAcceptor::OnAlarm() {
+// False: errno says why.
+bool SocketAcceptor::Open(Tcp::endpoint endpoint) {
+  const int socket = ::socket(endpoint.protocol().family(),
+                              SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (socket < 0) return false;
+  Adopt(socket);
+  constexpr int kOn = 1;
+  constexpr int kOff = 0;
+  // A host that starts anew must not wait for its last connections to be
+  // forgotten.
+  if (setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &kOn, sizeof(kOn)) != 0) {
+    return false;
+  }
+  // "::" is every address, also those of IPv4, whatever the system's default.
+  if (endpoint.address().is_v6() &&
+      setsockopt(socket, IPPROTO_IPV6, IPV6_V6ONLY, &kOff, sizeof(kOff)) != 0) {
+    return false;
+  }
+  auto size = static_cast<socklen_t>(endpoint.size());
+  if (bind(socket, endpoint.data(), size) != 0) return false;
+  if (listen(socket, SOMAXCONN) != 0) return false;
+  if (getsockname(socket, endpoint.data(), &size) != 0) return false;
+  port_ = endpoint.port();
+  return Await();
+}
+
+void SocketAcceptor::OnAlarm() {
   if (Await()) {
     Accept();
   } else {
@@ -130,17 +135,17 @@ void AsioAcceptor::OnAlarm() {
   }
 }
 
-void AsioAcceptor::OnReadReady() {
+void SocketAcceptor::OnReadReady() {
   loop_.BeginTurn();
   Accept();
 }
 
-void AsioAcceptor::Accept() {
+void SocketAcceptor::Accept() {
   for (int i = 0; i < kAcceptsPerEvent; ++i) {
     Tcp::endpoint from;
     auto size = static_cast<socklen_t>(from.capacity());
     const int client =
-        accept4(socket(), from.data(), &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        accept4(descriptor(), from.data(), &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (client >= 0) {
       from.resize(size);
       Admit(client, from);
@@ -156,7 +161,7 @@ void AsioAcceptor::Accept() {
 // connections that wait keep the socket readable, so waiting for it would spin.
 // It is over when nobody waits any more: one who gets in may have taken the
 // last descriptor, and the log would hear of each.
-void AsioAcceptor::Failed(int error) {
+void SocketAcceptor::Failed(int error) {
   PARLOR_CHECK(Watch(false, false));
   SetAlarm(loop_.now() + kAcceptRetryMs * kMillisecond);
   if (std::exchange(failing_, true)) return;
@@ -164,12 +169,12 @@ void AsioAcceptor::Failed(int error) {
       "cannot accept: " + std::generic_category().message(error)));
 }
 
-void AsioAcceptor::Works() {
+void SocketAcceptor::Works() {
   if (!std::exchange(failing_, false)) return;
   owner_.OnAcceptStatus(absl::OkStatus());
 }
 
-void AsioAcceptor::Admit(int client, const Tcp::endpoint& from) {
+void SocketAcceptor::Admit(int client, const Tcp::endpoint& from) {
   Companion companion;
   if (make_companion_) {
     companion = make_companion_();
@@ -185,9 +190,9 @@ void AsioAcceptor::Admit(int client, const Tcp::endpoint& from) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Acceptor>> Acceptor::Listen(
-    AsioLoop& loop, const Options& options, Owner& owner) {
+    EpollLoop& loop, const Options& options, Owner& owner) {
   auto acceptor =
-      std::make_unique<AsioAcceptor>(loop, options.make_companion, owner);
+      std::make_unique<SocketAcceptor>(loop, options.make_companion, owner);
   if (absl::Status status = acceptor->Listen(options.address, options.port);
       !status.ok()) {
     return status;

@@ -7,8 +7,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "asio/asio_loop.h"
-#include "asio/socket_stream.h"
+#include "net/epoll_loop.h"
+#include "net/socket_stream.h"
 #include "parlor/connection.h"
 #include "parlor/connector.h"
 #include "parlor/entropy.h"
@@ -30,7 +30,7 @@ namespace {
 
 class NetConnector final : public Connector {
  public:
-  NetConnector(AsioLoop& loop, Entropy& entropy, stream::NetUrl url,
+  NetConnector(EpollLoop& loop, Entropy& entropy, stream::NetUrl url,
                StreamOptions options, std::optional<TlsClient> tls)
       : loop_(loop),
         entropy_(entropy),
@@ -42,7 +42,7 @@ class NetConnector final : public Connector {
                                       ConnectionHandler* handler) override;
 
  private:
-  AsioLoop& loop_;
+  EpollLoop& loop_;
   Entropy& entropy_;
   stream::NetUrl url_;
   StreamOptions options_;

@@ -1,7 +1,7 @@
 // OpenSockets: counts the sockets that are open, on whatever thread each
 // closes: every one of them carries a share.
-#ifndef PARLOR_HOST_ASIO_OPEN_SOCKETS_H_
-#define PARLOR_HOST_ASIO_OPEN_SOCKETS_H_
+#ifndef PARLOR_HOST_NET_OPEN_SOCKETS_H_
+#define PARLOR_HOST_NET_OPEN_SOCKETS_H_
 
 #include <atomic>
 #include <cstdint>
@@ -34,4 +34,4 @@ class OpenSockets {
 
 }  // namespace parlor::host
 
-#endif  // PARLOR_HOST_ASIO_OPEN_SOCKETS_H_
+#endif  // PARLOR_HOST_NET_OPEN_SOCKETS_H_

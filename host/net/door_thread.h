@@ -1,8 +1,8 @@
 // DoorThread: a door, the loop it is on, and the thread that turns that.
 //
 // A server without threads has one door, on the loop that it turns itself.
-#ifndef PARLOR_HOST_ASIO_DOOR_THREAD_H_
-#define PARLOR_HOST_ASIO_DOOR_THREAD_H_
+#ifndef PARLOR_HOST_NET_DOOR_THREAD_H_
+#define PARLOR_HOST_NET_DOOR_THREAD_H_
 
 #include <cstddef>
 #include <deque>
@@ -13,10 +13,10 @@
 #include <thread>
 #include <vector>
 
-#include "asio/inbox.h"
-#include "asio/waker.h"
 #include "logic/door.h"
 #include "logic/handover.h"
+#include "net/inbox.h"
+#include "net/waker.h"
 #include "parlor/close_reason.h"
 #include "parlor/entropy.h"
 #include "parlor/host/room_store.h"
@@ -90,4 +90,4 @@ class DoorThread {
 
 }  // namespace parlor::host
 
-#endif  // PARLOR_HOST_ASIO_DOOR_THREAD_H_
+#endif  // PARLOR_HOST_NET_DOOR_THREAD_H_

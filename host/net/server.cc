@@ -18,15 +18,15 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "asio/acceptor.h"
-#include "asio/asio_loop.h"
-#include "asio/door_thread.h"
-#include "asio/open_sockets.h"
-#include "asio/room_connector.h"
 #include "counted.h"
 #include "logic/handover.h"
 #include "logic/reception.h"
 #include "logic/reload.h"
+#include "net/acceptor.h"
+#include "net/door_thread.h"
+#include "net/epoll_loop.h"
+#include "net/open_sockets.h"
+#include "net/room_connector.h"
 #include "parlor/check.h"
 #include "parlor/close_reason.h"
 #include "parlor/connection.h"
@@ -71,10 +71,10 @@ std::size_t DoorsOf(const ServerOptions& options) {
   return options.shards > 0 ? static_cast<std::size_t>(options.shards) : 1;
 }
 
-class AsioServer final : public Server, private Reception::Ports {
+class NetServer final : public Server, private Reception::Ports {
  public:
-  AsioServer(const ServerOptions& options, Entropy& entropy, LogSink log);
-  ~AsioServer() override;
+  NetServer(const ServerOptions& options, Entropy& entropy, LogSink log);
+  ~NetServer() override;
 
   // Before KeepIn.
   void RecordIn(std::unique_ptr<RoomRecords> records);
@@ -112,7 +112,7 @@ class AsioServer final : public Server, private Reception::Ports {
  private:
   // One port: whose clients speak what.
   struct Port final : Acceptor::Owner {
-    Port(AsioServer& its_server, NetTransport its_transport)
+    Port(NetServer& its_server, NetTransport its_transport)
         : server(its_server), transport(its_transport) {}
     void OnAccept(std::unique_ptr<stream::ByteStream> stream,
                   std::string_view address) override {
@@ -122,7 +122,7 @@ class AsioServer final : public Server, private Reception::Ports {
       server.OnAcceptStatus(status);
     }
 
-    AsioServer& server;
+    NetServer& server;
     const NetTransport transport;
     std::uint16_t port = 0;
     std::unique_ptr<Acceptor> acceptor;  // null once it ends
@@ -173,8 +173,8 @@ class AsioServer final : public Server, private Reception::Ports {
   bool ended_ = false;
 };
 
-AsioServer::AsioServer(const ServerOptions& options, Entropy& entropy,
-                       LogSink log)
+NetServer::NetServer(const ServerOptions& options, Entropy& entropy,
+                     LogSink log)
     : options_(WithoutSecrets(options)),
       log_(std::move(log)),
       entrance_(std::make_shared<Entrance>(
@@ -195,7 +195,7 @@ AsioServer::AsioServer(const ServerOptions& options, Entropy& entropy,
   loop_.Post([this] { reception_.Begin(); });
 }
 
-AsioServer::~AsioServer() {
+NetServer::~NetServer() {
   // Who has a connector left is refused, whichever thread it is on.
   entrance_->RaiseTo(Entrance::Phase::kEnding);
   if (thread_.joinable()) {
@@ -205,14 +205,14 @@ AsioServer::~AsioServer() {
   for (const std::unique_ptr<DoorThread>& door : doors_) door->Join();
 }
 
-void AsioServer::RecordIn(std::unique_ptr<RoomRecords> records) {
+void NetServer::RecordIn(std::unique_ptr<RoomRecords> records) {
   records_ = std::move(records);
   for (const std::unique_ptr<DoorThread>& door : doors_) {
     door->RecordIn(*records_);
   }
 }
 
-void AsioServer::KeepIn(StateFile::Opened opened) {
+void NetServer::KeepIn(StateFile::Opened opened) {
   store_ = std::move(opened.file);
   std::int64_t seats = 0;
   std::vector<std::vector<KeptRoom>> by_door(doors_.size());
@@ -232,7 +232,7 @@ void AsioServer::KeepIn(StateFile::Opened opened) {
   }
 }
 
-absl::Status AsioServer::Listen() {
+absl::Status NetServer::Listen() {
   absl::Status status = ListenOn(web_, options_.port);
   if (status.ok() && options_.tcp_port) {
     status = ListenOn(tcp_, *options_.tcp_port);
@@ -240,7 +240,7 @@ absl::Status AsioServer::Listen() {
   return status;
 }
 
-absl::Status AsioServer::ListenOn(Port& port, std::uint16_t number) {
+absl::Status NetServer::ListenOn(Port& port, std::uint16_t number) {
   absl::StatusOr<std::unique_ptr<Acceptor>> acceptor =
       Acceptor::Listen(loop_.internal(),
                        {.address = options_.address,
@@ -253,13 +253,13 @@ absl::Status AsioServer::ListenOn(Port& port, std::uint16_t number) {
   return absl::OkStatus();
 }
 
-void AsioServer::LogPort(const Port& port, const char* what) {
+void NetServer::LogPort(const Port& port, const char* what) {
   Log(LogLevel::kInfo,
       std::string("listening for ") + what + (tls_ ? " over TLS" : "") +
           " on " + options_.address + " port " + std::to_string(port.port));
 }
 
-void AsioServer::Start() {
+void NetServer::Start() {
   LogPort(web_, "HTTP and WebSocket");
   if (options_.tcp_port) LogPort(tcp_, "TCP");
   if (!threaded()) return;
@@ -269,7 +269,7 @@ void AsioServer::Start() {
 
 // --- The front's thread
 
-Acceptor::Companion AsioServer::Count() {
+Acceptor::Companion NetServer::Count() {
   if (!open_.load(std::memory_order_acquire)) return nullptr;
   // Whoever was refused or put out has heard it, and may stay behind that as
   // long as he likes: a crowd of those must not keep others out. Those on other
@@ -283,8 +283,8 @@ Acceptor::Companion AsioServer::Count() {
   return std::make_shared<OpenSockets::Share>(sockets_);
 }
 
-void AsioServer::OnAccept(std::unique_ptr<stream::ByteStream> stream,
-                          std::string_view address, NetTransport transport) {
+void NetServer::OnAccept(std::unique_ptr<stream::ByteStream> stream,
+                         std::string_view address, NetTransport transport) {
   if (tls_) {
     stream = stream::MakeTlsServerStream(loop_.internal(), std::move(stream),
                                          tls_->context());
@@ -292,7 +292,7 @@ void AsioServer::OnAccept(std::unique_ptr<stream::ByteStream> stream,
   reception_.OnAccept(std::move(stream), address, transport);
 }
 
-void AsioServer::OnAcceptStatus(const absl::Status& status) {
+void NetServer::OnAcceptStatus(const absl::Status& status) {
   if (status.ok()) {
     Log(LogLevel::kInfo, "accepting again");
   } else {
@@ -300,24 +300,24 @@ void AsioServer::OnAcceptStatus(const absl::Status& status) {
   }
 }
 
-void AsioServer::HandOver(Handover handover) {
+void NetServer::HandOver(Handover handover) {
   DoorThread& door = DoorOf(handover.hello.room);
   door.HandOver(std::move(handover));
 }
 
-void AsioServer::SetOptions(const ShardOptions& options) {
+void NetServer::SetOptions(const ShardOptions& options) {
   for (const std::unique_ptr<DoorThread>& door : doors_) {
     door->SetOptions(options);
   }
 }
 
-void AsioServer::End(CloseReason reason, const std::function<void()>& ended) {
+void NetServer::End(CloseReason reason, const std::function<void()>& ended) {
   for (const std::unique_ptr<DoorThread>& door : doors_) {
     door->End(reason, ended);
   }
 }
 
-void AsioServer::StopAccepting() {
+void NetServer::StopAccepting() {
   entrance_->RaiseTo(Entrance::Phase::kEnding);
   web_.acceptor = nullptr;
   tcp_.acceptor = nullptr;
@@ -325,13 +325,13 @@ void AsioServer::StopAccepting() {
 
 // --- Any thread
 
-void AsioServer::OnEnded() {
+void NetServer::OnEnded() {
   const std::lock_guard lock(ended_mutex_);
   ended_ = true;
   ended_changed_.notify_all();
 }
 
-absl::Status AsioServer::Reload(const ServerOptions& options) {
+absl::Status NetServer::Reload(const ServerOptions& options) {
   absl::Status status = CheckReload(options_, options);
   if (!status.ok()) return status;
   loop_.Post([this, options] {
@@ -341,22 +341,22 @@ absl::Status AsioServer::Reload(const ServerOptions& options) {
   return status;
 }
 
-void AsioServer::Drain() {
+void NetServer::Drain() {
   entrance_->RaiseTo(Entrance::Phase::kDraining);
   loop_.Post([this] { reception_.Drain(); });
 }
 
-void AsioServer::Stop(CloseReason reason) {
+void NetServer::Stop(CloseReason reason) {
   entrance_->RaiseTo(Entrance::Phase::kEnding);
   loop_.Post([this, reason] { reception_.Stop(reason); });
 }
 
-bool AsioServer::stopped() const {
+bool NetServer::stopped() const {
   const std::lock_guard lock(ended_mutex_);
   return ended_;
 }
 
-bool AsioServer::WaitStopped(Duration timeout) {
+bool NetServer::WaitStopped(Duration timeout) {
   std::unique_lock lock(ended_mutex_);
   if (threaded()) {
     ended_changed_.wait_for(lock, timeout, [this] { return ended_; });
@@ -364,7 +364,7 @@ bool AsioServer::WaitStopped(Duration timeout) {
   return ended_;
 }
 
-ServerFigures AsioServer::DoorFigures() const {
+ServerFigures NetServer::DoorFigures() const {
   ServerFigures figures;
   for (const std::unique_ptr<DoorThread>& door : doors_) {
     figures.rooms += door->shard().rooms();
@@ -373,14 +373,14 @@ ServerFigures AsioServer::DoorFigures() const {
   return figures;
 }
 
-ServerFigures AsioServer::figures() const {
+ServerFigures NetServer::figures() const {
   ServerFigures figures = DoorFigures();
   figures.connections = sockets_->count();
   figures.unseated = reception_.unseated();
   return figures;
 }
 
-TurnWork AsioServer::busiest_turn() const {
+TurnWork NetServer::busiest_turn() const {
   TurnWork most = loop_.busiest_turn();
   for (const std::unique_ptr<DoorThread>& door : doors_) {
     most.RaiseTo(door->loop().busiest_turn());
@@ -388,12 +388,12 @@ TurnWork AsioServer::busiest_turn() const {
   return most;
 }
 
-std::size_t AsioServer::Poll(TimePoint now, std::size_t events_max) {
+std::size_t NetServer::Poll(TimePoint now, std::size_t events_max) {
   PARLOR_CHECK(!threaded());
   return loop_.Poll(now, events_max);
 }
 
-TimePoint AsioServer::next_alarm() const {
+TimePoint NetServer::next_alarm() const {
   PARLOR_CHECK(!threaded());
   return loop_.next_alarm();
 }
@@ -420,7 +420,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Create(
     return status;
   }
   try {
-    auto server = std::make_unique<AsioServer>(options, entropy, log);
+    auto server = std::make_unique<NetServer>(options, entropy, log);
     if (absl::Status status = server->Listen(); !status.ok()) return status;
     // Of a host that has its ports: one that cannot start leaves the file to
     // the next that tries. Clients that connect meanwhile wait for the start.

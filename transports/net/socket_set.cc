@@ -1,16 +1,20 @@
-#include "asio/socket_set.h"
+#include "net/socket_set.h"
 
 #include <sys/epoll.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <ctime>
+#include <limits>
 #include <system_error>
 #include <utility>
 
 #include "parlor/check.h"
+#include "parlor/time.h"
 
 namespace parlor::net_internal {
 namespace {
@@ -28,12 +32,38 @@ SocketSet::SocketSet() : epoll_(epoll_create1(EPOLL_CLOEXEC)) {
 
 SocketSet::~SocketSet() { close(epoll_); }
 
-std::size_t SocketSet::Dispatch(std::size_t most) {
+// As epoll_wait.
+int SocketSet::EpollWait(int most, Duration longest) {
+  if (longest <= Duration::zero()) {
+    return epoll_wait(epoll_, ready_.data(), most, 0);
+  }
+  if (longest == Duration::max()) {
+    return epoll_wait(epoll_, ready_.data(), most, -1);
+  }
+  constexpr Duration kSecond = std::chrono::seconds(1);
+  const timespec time{.tv_sec = longest / kSecond,
+                      .tv_nsec = (longest % kSecond).count()};
+  const int found =
+      epoll_pwait2(epoll_, ready_.data(), most, &time, /*mask=*/nullptr);
+  if (found >= 0 || errno != ENOSYS) return found;
+  // Before Linux 5.11. Not before its time, so rounded up.
+  const auto ms = std::chrono::ceil<std::chrono::milliseconds>(longest);
+  return epoll_wait(epoll_, ready_.data(), most,
+                    static_cast<int>(std::min<std::int64_t>(
+                        ms.count(), std::numeric_limits<int>::max())));
+}
+
+std::size_t SocketSet::Wait(std::size_t most, Duration longest) {
   PARLOR_CHECK(ready_count_ == 0);
-  const auto wanted = static_cast<int>(std::min(most, kReadyMax));
-  if (wanted == 0) return 0;
-  const int found = epoll_wait(epoll_, ready_.data(), wanted, 0);
+  if (most == 0) return 0;
+  const int found =
+      EpollWait(static_cast<int>(std::min(most, kReadyMax)), longest);
+  // Less: a signal came.
   ready_count_ = static_cast<std::size_t>(std::max(found, 0));
+  return ready_count_;
+}
+
+void SocketSet::Dispatch() {
   for (std::size_t i = 0; i < ready_count_; ++i) {
     const std::uint32_t events = ready_[i].events;
     const auto call = [&](std::uint32_t wish, void (Member::*event)()) {
@@ -46,7 +76,7 @@ std::size_t SocketSet::Dispatch(std::size_t most) {
     call(EPOLLIN, &Member::OnReadReady);
     call(EPOLLOUT, &Member::OnWriteReady);
   }
-  return std::exchange(ready_count_, 0);
+  ready_count_ = 0;
 }
 
 void SocketSet::Forget(const Member& member) {
@@ -58,28 +88,28 @@ void SocketSet::Forget(const Member& member) {
 SocketSet::Member::~Member() { Close(); }
 
 void SocketSet::Member::Close() {
-  if (socket_ >= 0) close(Release());
+  if (descriptor_ >= 0) close(Release());
 }
 
 int SocketSet::Member::Release() {
-  // Not left to close: another process that was just forked may still hold the
-  // socket, and the set with it.
+  // Not left to close: another process that was just forked may still hold it,
+  // and the set would go on with it.
   PARLOR_CHECK(Watch(false, false));
-  return std::exchange(socket_, -1);
+  return std::exchange(descriptor_, -1);
 }
 
 bool SocketSet::Member::Watch(bool read, bool write) {
   const std::uint32_t wanted = (read ? EPOLLIN : 0U) | (write ? EPOLLOUT : 0U);
   if (wanted == watched_) return true;
-  // A socket that is in the set for nothing would still be told of its loss,
-  // again and again.
+  // What is in the set for nothing would still be told of its loss, again and
+  // again.
   int operation = EPOLL_CTL_MOD;
   if (watched_ == 0) operation = EPOLL_CTL_ADD;
   if (wanted == 0) operation = EPOLL_CTL_DEL;
   epoll_event event{};
   event.events = wanted;
   event.data.ptr = this;
-  const bool done = epoll_ctl(set_.epoll_, operation, socket_, &event) == 0;
+  const bool done = epoll_ctl(set_.epoll_, operation, descriptor_, &event) == 0;
   // All but adding one needs nothing of the system.
   PARLOR_CHECK(done || operation == EPOLL_CTL_ADD);
   if (!done) return false;

@@ -1,7 +1,7 @@
 // Entrance: what the connectors of a server need of it: which rooms it runs,
 // whether it takes anyone, and the inboxes of its doors. Outlives the server.
-#ifndef PARLOR_HOST_ASIO_ROOM_CONNECTOR_H_
-#define PARLOR_HOST_ASIO_ROOM_CONNECTOR_H_
+#ifndef PARLOR_HOST_NET_ROOM_CONNECTOR_H_
+#define PARLOR_HOST_NET_ROOM_CONNECTOR_H_
 
 #include <atomic>
 #include <cstddef>
@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "asio/inbox.h"
+#include "net/inbox.h"
 #include "parlor/connection.h"
 #include "parlor/connector.h"
 #include "parlor/time.h"
@@ -76,4 +76,4 @@ class RoomConnector final : public Connector {
 
 }  // namespace parlor::host
 
-#endif  // PARLOR_HOST_ASIO_ROOM_CONNECTOR_H_
+#endif  // PARLOR_HOST_NET_ROOM_CONNECTOR_H_

@@ -2,8 +2,8 @@
 // it is ready; it reads and writes without blocking, so that a stream needs no
 // buffer of its own: it reads into its reader's, and what the system does not
 // take stays with the writer.
-#ifndef PARLOR_TRANSPORTS_ASIO_SOCKET_STREAM_H_
-#define PARLOR_TRANSPORTS_ASIO_SOCKET_STREAM_H_
+#ifndef PARLOR_TRANSPORTS_NET_SOCKET_STREAM_H_
+#define PARLOR_TRANSPORTS_NET_SOCKET_STREAM_H_
 
 #include <asio/ip/tcp.hpp>
 #include <cstdint>
@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "asio/asio_loop.h"
-#include "asio/socket_set.h"
+#include "net/epoll_loop.h"
+#include "net/socket_set.h"
 #include "stream/byte_stream.h"
 
 namespace parlor::net_internal {
@@ -30,14 +30,14 @@ class SocketStream final : public stream::ByteStream,
   // Owns `socket`, which is connected, configured and does not block.
   // `companion` is let go of once the socket is closed, on whichever loop that
   // is.
-  SocketStream(AsioLoop& loop, int socket, std::shared_ptr<void> companion);
+  SocketStream(EpollLoop& loop, int socket, std::shared_ptr<void> companion);
 
   // Connects: looks `host` up, unless it is a numeric address, and tries its
   // addresses in turn. Blocks both ways until one answers; kLost when none
   // does.
-  SocketStream(AsioLoop& loop, const std::string& host, std::uint16_t port);
+  SocketStream(EpollLoop& loop, const std::string& host, std::uint16_t port);
   // The same with the addresses that a look-up found.
-  SocketStream(AsioLoop& loop, std::vector<asio::ip::tcp::endpoint> addresses);
+  SocketStream(EpollLoop& loop, std::vector<asio::ip::tcp::endpoint> addresses);
 
   ~SocketStream() override;
 
@@ -63,7 +63,7 @@ class SocketStream final : public stream::ByteStream,
   void OnReadReady() override;
   void OnWriteReady() override;
 
-  AsioLoop& loop_;
+  EpollLoop& loop_;
   Events* events_ = nullptr;
   bool read_wanted_ = false;
   bool write_wanted_ = false;
@@ -76,4 +76,4 @@ class SocketStream final : public stream::ByteStream,
 
 }  // namespace parlor::net_internal
 
-#endif  // PARLOR_TRANSPORTS_ASIO_SOCKET_STREAM_H_
+#endif  // PARLOR_TRANSPORTS_NET_SOCKET_STREAM_H_

@@ -1,4 +1,4 @@
-#include "asio/socket_stream.h"
+#include "net/socket_stream.h"
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -8,12 +8,9 @@
 
 #include <algorithm>
 #include <array>
-#include <asio/error.hpp>
-#include <asio/io_context.hpp>
+#include <asio/error_code.hpp>
 #include <asio/ip/address.hpp>
-#include <asio/ip/basic_resolver.hpp>
 #include <asio/ip/tcp.hpp>
-#include <asio/system_error.hpp>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
@@ -23,8 +20,9 @@
 #include <utility>
 #include <vector>
 
-#include "asio/asio_loop.h"
-#include "asio/socket_set.h"
+#include "net/epoll_loop.h"
+#include "net/look_ups.h"
+#include "net/socket_set.h"
 #include "parlor/check.h"
 #include "parlor/time.h"
 #include "stream/byte_stream.h"
@@ -87,8 +85,7 @@ class SocketStream::Dial final : private stream::LoopMember,
   explicit Dial(SocketStream& stream)
       : LoopMember(stream.loop_),
         Member(stream.loop_.sockets()),
-        stream_(stream),
-        resolver_(stream.loop_.context()) {}
+        stream_(stream) {}
 
   void Start(const std::string& host, std::uint16_t port);
   void Start(std::vector<Tcp::endpoint> endpoints);
@@ -102,9 +99,8 @@ class SocketStream::Dial final : private stream::LoopMember,
   bool Try(const Tcp::endpoint& endpoint);
 
   SocketStream& stream_;
-  // Tells an answer of the resolver whether this still lives.
+  // Tells what was looked up whether this still lives.
   std::shared_ptr<Dial*> self_ = std::make_shared<Dial*>(this);
-  asio::ip::basic_resolver<Tcp, asio::io_context::executor_type> resolver_;
   std::vector<Tcp::endpoint> endpoints_;
   std::size_t next_ = 0;
 };
@@ -113,22 +109,14 @@ void SocketStream::Dial::Start(const std::string& host, std::uint16_t port) {
   asio::error_code error;
   const asio::ip::address address = asio::ip::make_address(host, error);
   if (!error) return Start({Tcp::endpoint(address, port)});
-  // Asio asks on a thread of its own, and answers on the loop's. It throws when
-  // the system has no thread for it.
-  try {
-    resolver_.async_resolve(host, std::to_string(port),
-                            asio::ip::resolver_base::numeric_service,
-                            [weak = std::weak_ptr(self_)](
-                                const asio::error_code& /*error*/,
-                                const Tcp::resolver::results_type& found) {
-                              const std::shared_ptr<Dial*> self = weak.lock();
-                              if (self == nullptr) return;
-                              (*self)->stream_.loop_.BeginTurn();
-                              (*self)->Start({found.begin(), found.end()});
-                            });
-  } catch (const asio::system_error&) {
-    Start({});
-  }
+  stream_.loop_.look_ups().Start(
+      host, port,
+      [weak = std::weak_ptr(self_)](const LookUps::Addresses& found) {
+        const std::shared_ptr<Dial*> self = weak.lock();
+        if (self == nullptr) return;
+        (*self)->stream_.loop_.BeginTurn();
+        (*self)->Start(found);
+      });
 }
 
 void SocketStream::Dial::Start(std::vector<Tcp::endpoint> endpoints) {
@@ -162,7 +150,7 @@ void SocketStream::Dial::OnWriteReady() {
   stream_.loop_.BeginTurn();
   int failure = 0;
   socklen_t size = sizeof(failure);
-  getsockopt(socket(), SOL_SOCKET, SO_ERROR, &failure, &size);
+  getsockopt(descriptor(), SOL_SOCKET, SO_ERROR, &failure, &size);
   if (failure != 0) return TryNext();
   stream_.Connected(Release());  // destroys this
 }
@@ -212,19 +200,19 @@ class SocketStream::Parked final : public stream::ParkedStream {
 
 std::unique_ptr<stream::ByteStream> SocketStream::Parked::Unpark(
     stream::StreamLoop& loop) {
-  auto* const asio_loop = dynamic_cast<AsioLoop*>(&loop);
-  PARLOR_CHECK(asio_loop != nullptr && socket_ >= 0);
-  return std::make_unique<SocketStream>(*asio_loop, std::exchange(socket_, -1),
+  auto* const epoll_loop = dynamic_cast<EpollLoop*>(&loop);
+  PARLOR_CHECK(epoll_loop != nullptr && socket_ >= 0);
+  return std::make_unique<SocketStream>(*epoll_loop, std::exchange(socket_, -1),
                                         std::move(companion_));
 }
 
-SocketStream::SocketStream(AsioLoop& loop, int socket,
+SocketStream::SocketStream(EpollLoop& loop, int socket,
                            std::shared_ptr<void> companion)
     : Member(loop.sockets()), loop_(loop), companion_(std::move(companion)) {
   Adopt(socket);
 }
 
-SocketStream::SocketStream(AsioLoop& loop, const std::string& host,
+SocketStream::SocketStream(EpollLoop& loop, const std::string& host,
                            std::uint16_t port)
     : Member(loop.sockets()),
       loop_(loop),
@@ -232,7 +220,8 @@ SocketStream::SocketStream(AsioLoop& loop, const std::string& host,
   dial_->Start(host, port);
 }
 
-SocketStream::SocketStream(AsioLoop& loop, std::vector<Tcp::endpoint> addresses)
+SocketStream::SocketStream(EpollLoop& loop,
+                           std::vector<Tcp::endpoint> addresses)
     : Member(loop.sockets()),
       loop_(loop),
       dial_(std::make_unique<Dial>(*this)) {
@@ -272,7 +261,8 @@ void SocketStream::SetEvents(Events* events) {
 IoResult SocketStream::Read(std::span<std::byte> into) {
   if (dial_ != nullptr) return {IoStatus::kBlocked};
   if (loss_ != nullptr) return {IoStatus::kLost};
-  const IoResult result = ResultOf(recv(socket(), into.data(), into.size(), 0));
+  const IoResult result =
+      ResultOf(recv(descriptor(), into.data(), into.size(), 0));
   loop_.CountRead(result.bytes);
   return result;
 }
@@ -283,7 +273,7 @@ IoResult SocketStream::Write(std::span<const Bytes> pieces) {
   // The system does less for one piece that is no list.
   if (pieces.size() == 1) {
     return ResultOf(
-        send(socket(), pieces[0].data(), pieces[0].size(), MSG_NOSIGNAL));
+        send(descriptor(), pieces[0].data(), pieces[0].size(), MSG_NOSIGNAL));
   }
   std::array<iovec, kPiecesMax> list;
   msghdr message{};
@@ -294,7 +284,7 @@ IoResult SocketStream::Write(std::span<const Bytes> pieces) {
         .iov_base = const_cast<std::byte*>(piece.data()),
         .iov_len = piece.size()};
   }
-  return ResultOf(sendmsg(socket(), &message, MSG_NOSIGNAL));
+  return ResultOf(sendmsg(descriptor(), &message, MSG_NOSIGNAL));
 }
 
 void SocketStream::WantRead(bool wanted) {
@@ -320,12 +310,12 @@ void SocketStream::OnWriteReady() {
   events_->OnWritable();
 }
 
-void SocketStream::EndWrite() { shutdown(socket(), SHUT_WR); }
+void SocketStream::EndWrite() { shutdown(descriptor(), SHUT_WR); }
 
-void SocketStream::Reset() { ResetOnClose(socket()); }
+void SocketStream::Reset() { ResetOnClose(descriptor()); }
 
 std::unique_ptr<stream::ParkedStream> SocketStream::Park() {
-  PARLOR_CHECK(socket() >= 0);
+  PARLOR_CHECK(descriptor() >= 0);
   events_ = nullptr;
   return std::make_unique<Parked>(Release(), std::move(companion_));
 }

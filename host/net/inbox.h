@@ -1,7 +1,7 @@
 // Inbox: connections of this process on their way to a door on another thread.
 // Shared by the server and its connectors; outlives both.
-#ifndef PARLOR_HOST_ASIO_INBOX_H_
-#define PARLOR_HOST_ASIO_INBOX_H_
+#ifndef PARLOR_HOST_NET_INBOX_H_
+#define PARLOR_HOST_NET_INBOX_H_
 
 #include <deque>
 #include <memory>
@@ -50,4 +50,4 @@ class Inbox : public std::enable_shared_from_this<Inbox> {
 
 }  // namespace parlor::host
 
-#endif  // PARLOR_HOST_ASIO_INBOX_H_
+#endif  // PARLOR_HOST_NET_INBOX_H_

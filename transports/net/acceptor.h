@@ -1,7 +1,7 @@
 // Acceptor: takes connections from a listening TCP socket, for a NetListener
 // and for a host's front. Knows nothing of what is spoken on them.
-#ifndef PARLOR_TRANSPORTS_ASIO_ACCEPTOR_H_
-#define PARLOR_TRANSPORTS_ASIO_ACCEPTOR_H_
+#ifndef PARLOR_TRANSPORTS_NET_ACCEPTOR_H_
+#define PARLOR_TRANSPORTS_NET_ACCEPTOR_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "asio/asio_loop.h"
+#include "net/epoll_loop.h"
 #include "stream/byte_stream.h"
 
 namespace parlor::net_internal {
@@ -48,7 +48,7 @@ class Acceptor {
   // caller to say whose it is; Unavailable: as NetListener::Create. `owner`
   // outlives the acceptor.
   static absl::StatusOr<std::unique_ptr<Acceptor>> Listen(
-      AsioLoop& loop, const Options& options, Owner& owner);
+      EpollLoop& loop, const Options& options, Owner& owner);
 
   // Stops listening. Not inside its owner's callbacks.
   virtual ~Acceptor() = default;
@@ -58,4 +58,4 @@ class Acceptor {
 
 }  // namespace parlor::net_internal
 
-#endif  // PARLOR_TRANSPORTS_ASIO_ACCEPTOR_H_
+#endif  // PARLOR_TRANSPORTS_NET_ACCEPTOR_H_

@@ -1,4 +1,4 @@
-#include "asio/door_thread.h"
+#include "net/door_thread.h"
 
 #include <cstddef>
 #include <functional>
@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "asio/asio_loop.h"
-#include "asio/inbox.h"
 #include "logic/door.h"
 #include "logic/handover.h"
+#include "net/epoll_loop.h"
+#include "net/inbox.h"
 #include "parlor/check.h"
 #include "parlor/close_reason.h"
 #include "parlor/entropy.h"

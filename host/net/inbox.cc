@@ -1,4 +1,4 @@
-#include "asio/inbox.h"
+#include "net/inbox.h"
 
 #include <deque>
 #include <memory>
