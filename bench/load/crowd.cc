@@ -11,7 +11,6 @@
 #include <ctime>
 #include <string>
 #include <system_error>
-#include <utility>
 
 #include "load/clock.h"
 #include "load/decimal.h"

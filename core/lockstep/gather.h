@@ -16,7 +16,6 @@
 #define PARLOR_CORE_LOCKSTEP_GATHER_H_
 
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <limits>

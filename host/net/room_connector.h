@@ -4,7 +4,6 @@
 #define PARLOR_HOST_NET_ROOM_CONNECTOR_H_
 
 #include <atomic>
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <utility>

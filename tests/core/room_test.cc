@@ -8,7 +8,6 @@
 #include <cctype>
 #include <chrono>
 #include <string>
-#include <vector>
 
 #include "room_script.h"
 #include "support/status_matchers.h"

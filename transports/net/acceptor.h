@@ -3,7 +3,6 @@
 #ifndef PARLOR_TRANSPORTS_NET_ACCEPTOR_H_
 #define PARLOR_TRANSPORTS_NET_ACCEPTOR_H_
 
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
