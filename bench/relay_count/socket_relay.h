@@ -25,7 +25,7 @@ namespace parlor::bench {
 class SocketRelay final : public CountedRelay {
  public:
   // All seats are taken. Unavailable: the system has no port or no socket, or
-  // the server let somebody not in.
+  // the server did not let everybody in.
   static absl::StatusOr<std::unique_ptr<SocketRelay>> Create(
       const CountedRelayOptions& options);
 

@@ -409,7 +409,7 @@ void Room::RelayGathered(TimePoint now, int seat, const Message& message,
   }
 }
 
-// Sends what waits for these seats, of those that are connected.
+// Sends what waits for these seats, all of which are connected.
 void Room::Flush(std::uint32_t seats) {
   for (; seats != 0; seats &= seats - 1) {
     const int seat = std::countr_zero(seats);

@@ -42,8 +42,8 @@ constexpr Duration kStep = 1'000 * kMillisecond / 60;
 // What an attack has to leave the match, at least: a second of it.
 constexpr std::uint32_t kFrames = 60;
 
-// One look into the system finds 128 events at the most; a few tasks come in
-// between, each of which several calls share.
+// One look into the system finds 128 events at the most; a few tasks come
+// before them, each of which several calls share.
 constexpr std::size_t kTurnEventsMax = 128 + 8;
 constexpr std::size_t kTurnBytesMax =
     stream::kTurnBytes + 64 * 1024 + 128 * stream::kLeastReadBytes;
