@@ -76,12 +76,27 @@ std::size_t EpollLoop::Poll(TimePoint now, std::size_t events_max) {
   if (next_alarm() <= now) end_requested_ = true;
   std::size_t left = events_max;
   for (int turns = 0; turns < kPollTurnsMax && left > 0; ++turns) {
-    left -= tasks_.Run(left);
-    left -= sockets_.Wait(left, Duration::zero());
-    sockets_.Dispatch();
-    if (left == 0 || !end_requested_) break;
-    EndTurn();
-    --left;
+    // Else there may be tasks that came behind the step of theirs.
+    const bool whole = next_step_ == Step::kTasks;
+    if (next_step_ == Step::kTasks) {
+      left -= tasks_.Run(left);
+      if (tasks_.running()) break;
+      next_step_ = Step::kSockets;
+      if (left == 0) break;
+    }
+    if (next_step_ == Step::kSockets) {
+      left -= sockets_.Wait(left, Duration::zero());
+      sockets_.Dispatch();
+      next_step_ = Step::kEnd;
+    }
+    if (left == 0 && end_requested_) break;
+    next_step_ = Step::kTasks;
+    if (end_requested_) {
+      EndTurn();
+      --left;
+    } else if (whole) {
+      break;
+    }
   }
   return events_max - left;
 }

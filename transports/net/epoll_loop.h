@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <utility>
@@ -64,6 +65,9 @@ class EpollLoop final : public stream::StreamLoop {
     std::unique_ptr<stream::MaskKeys> keys;
   };
 
+  // Of a turn, in their order.
+  enum class Step : std::uint8_t { kTasks, kSockets, kEnd };
+
   void RequestTurnEnd() override { end_requested_ = true; }
   void Sleep();
   void EndTurn();
@@ -71,6 +75,9 @@ class EpollLoop final : public stream::StreamLoop {
   bool running_ = false;  // Run, not Poll: the clock is read
   bool in_turn_ = false;
   bool end_requested_ = false;
+  // Where Poll goes on: one that was allowed little may have left the rest of a
+  // turn, which would never come if each began anew.
+  Step next_step_ = Step::kTasks;
   std::atomic<bool> stopping_ = false;
   std::vector<Masking> masking_;
   SocketSet sockets_;

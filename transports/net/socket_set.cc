@@ -45,8 +45,9 @@ int SocketSet::EpollWait(int most, Duration longest) {
                       .tv_nsec = (longest % kSecond).count()};
   const int found =
       epoll_pwait2(epoll_, ready_.data(), most, &time, /*mask=*/nullptr);
-  if (found >= 0 || errno != ENOSYS) return found;
-  // Before Linux 5.11. Not before its time, so rounded up.
+  if (found >= 0 || errno == EINTR) return found;
+  // Before Linux 5.11 (ENOSYS), or in a container whose rules are older and
+  // forbid what they do not know (EPERM). Not before its time, so rounded up.
   const auto ms = std::chrono::ceil<std::chrono::milliseconds>(longest);
   return epoll_wait(epoll_, ready_.data(), most,
                     static_cast<int>(std::min<std::int64_t>(

@@ -43,9 +43,9 @@ class TaskQueue : private SocketSet::Member {
   }
   void DoneSleeping() { sleeping_.store(false, std::memory_order_relaxed); }
 
-  bool empty() const {
-    return next_ == running_.size() && !waiting_any_.load();
-  }
+  bool empty() const { return !running() && !waiting_any_.load(); }
+  // Whether the last Run left some of those that waited when it began.
+  bool running() const { return next_ < running_.size(); }
   // Runs those that wait, `most` at the most, and none that are added
   // meanwhile. Returns how many there were.
   std::size_t Run(std::size_t most);

@@ -19,7 +19,7 @@ class Waker {
   Waker(EpollLoop& loop, std::function<void()> task)
       : call_(std::make_shared<Call>(loop, std::move(task))) {}
   // On the loop's thread, or when none turns it. The task does not run any
-  // more.
+  // more. Not inside the task, which dies here.
   ~Waker() { call_->task = nullptr; }
   Waker(const Waker&) = delete;
   Waker& operator=(const Waker&) = delete;

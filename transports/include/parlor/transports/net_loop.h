@@ -40,7 +40,8 @@ class NetLoop {
 
   // Turns without waiting, at most `events_max` events (a readable socket, a
   // new connection, a posted task, the end of a turn), and acts on what is due
-  // at `now`. Returns how many there were: 0 means that nothing was left to do.
+  // at `now`; the next Poll goes on with what this one had no room for. Returns
+  // how many there were: 0 means that nothing was left to do.
   // Not on a loop that Run was called on.
   std::size_t Poll(TimePoint now, std::size_t events_max = SIZE_MAX);
 
