@@ -49,14 +49,15 @@ extern "C" int epoll_ctl(int epfd, int op, int fd, epoll_event* event) {
   return static_cast<int>(syscall(SYS_epoll_ctl, epfd, op, fd, event));
 }
 
-extern "C" int epoll_wait(int epfd, epoll_event* events, int max, int ms) {
+extern "C" int epoll_wait(int epfd, epoll_event* events, int maxevents,
+                          int timeout) {
   ++epoll_waits;
   return static_cast<int>(
-      syscall(SYS_epoll_pwait, epfd, events, max, ms, nullptr, 0));
+      syscall(SYS_epoll_pwait, epfd, events, maxevents, timeout, nullptr, 0));
 }
 
-extern "C" int epoll_pwait2(int epfd, epoll_event* events, int max,
-                            const timespec* time, const sigset_t* mask) {
+extern "C" int epoll_pwait2(int epfd, epoll_event* events, int maxevents,
+                            const timespec* timeout, const sigset_t* ss) {
   ++epoll_waits;
   if (epoll_pwait2_errors_left > 0) {
     --epoll_pwait2_errors_left;
@@ -64,7 +65,7 @@ extern "C" int epoll_pwait2(int epfd, epoll_event* events, int max,
     return -1;
   }
   return static_cast<int>(
-      syscall(SYS_epoll_pwait2, epfd, events, max, time, mask, 0));
+      syscall(SYS_epoll_pwait2, epfd, events, maxevents, timeout, ss, 0));
 }
 
 namespace parlor {
