@@ -27,7 +27,6 @@ namespace {
 
 using host::ServerOptions;
 using testing::ElementsAre;
-using testing::HasSubstr;
 using testing::StartsWith;
 
 class ServerReloadTest : public ServerFixture,
