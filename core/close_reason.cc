@@ -10,7 +10,7 @@ namespace parlor {
 namespace {
 
 // In the order of the enum, so that a reason indexes its row.
-constexpr std::array<CloseReasonRow, 17> kRows = {{
+constexpr std::array<CloseReasonRow, 18> kRows = {{
     {CloseReason::kNormal, close_code::kNormal, "", "normal"},
     {CloseReason::kHostLeft, close_code::kGoingAway, "host left", "host_left"},
     {CloseReason::kRoomNotFilled, close_code::kGoingAway, "room not filled",
@@ -35,6 +35,8 @@ constexpr std::array<CloseReasonRow, 17> kRows = {{
     {CloseReason::kSeatGone, close_code::kSeatGone, "seat gone", "seat_gone"},
     {CloseReason::kKicked, close_code::kPolicy, "kicked", "kicked"},
     {CloseReason::kRefused, close_code::kPolicy, "refused", "refused"},
+    {CloseReason::kRoomEnded, close_code::kRoomEnded, "room ended",
+     "room_ended"},
 }};
 
 constexpr bool InOrder() {

@@ -27,6 +27,7 @@ constexpr CloseReasonRow kExpected[] = {
     {CloseReason::kSeatGone, 4002, "seat gone", "seat_gone"},
     {CloseReason::kKicked, 1008, "kicked", "kicked"},
     {CloseReason::kRefused, 1008, "refused", "refused"},
+    {CloseReason::kRoomEnded, 4004, "room ended", "room_ended"},
 };
 
 class ReasonTest : public testing::TestWithParam<CloseReasonRow> {};
