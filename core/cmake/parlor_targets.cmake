@@ -18,12 +18,14 @@ function(parlor_compile_options target)
   endif()
 endfunction()
 
-# parlor_library(core SOURCES a.cc ... [HEADERS parlor/a.h ...] [LINKS lib ...])
+# parlor_library(core SOURCES a.cc ... [HEADERS parlor/a.h ...]
+#                [WITHOUT parlor/b ...] [LINKS lib ...])
 # makes parlor_core, alias parlor::core, installed as parlor::core. HEADERS,
 # below include/: those that are installed with it, where the folder holds
-# another library's as well, which may not be built; all of them by default.
+# another library's as well, which may not be built; all of them by default,
+# but what is below the folders WITHOUT.
 function(parlor_library name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;HEADERS;LINKS" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;HEADERS;WITHOUT;LINKS" ${ARGN})
   set(target parlor_${name})
   add_library(${target} STATIC ${ARG_SOURCES})
   add_library(parlor::${name} ALIAS ${target})
@@ -38,7 +40,12 @@ function(parlor_library name)
     install(TARGETS ${target} EXPORT parlor-targets
             ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
     if(NOT ARG_HEADERS)
-      install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+      set(without "")
+      foreach(folder ${ARG_WITHOUT})
+        list(APPEND without REGEX "/include/${folder}$" EXCLUDE)
+      endforeach()
+      install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+              ${without})
     endif()
     foreach(header ${ARG_HEADERS})
       cmake_path(GET header PARENT_PATH folder)
