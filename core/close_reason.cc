@@ -10,7 +10,7 @@ namespace parlor {
 namespace {
 
 // In the order of the enum, so that a reason indexes its row.
-constexpr std::array<CloseReasonRow, 18> kRows = {{
+constexpr std::array<CloseReasonRow, 19> kRows = {{
     {CloseReason::kNormal, close_code::kNormal, "", "normal"},
     {CloseReason::kHostLeft, close_code::kGoingAway, "host left", "host_left"},
     {CloseReason::kRoomNotFilled, close_code::kGoingAway, "room not filled",
@@ -37,6 +37,7 @@ constexpr std::array<CloseReasonRow, 18> kRows = {{
     {CloseReason::kRefused, close_code::kPolicy, "refused", "refused"},
     {CloseReason::kRoomEnded, close_code::kRoomEnded, "room ended",
      "room_ended"},
+    {CloseReason::kPutOut, close_code::kPutOut, "put out", "put_out"},
 }};
 
 constexpr bool InOrder() {

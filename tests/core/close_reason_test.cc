@@ -28,6 +28,7 @@ constexpr CloseReasonRow kExpected[] = {
     {CloseReason::kKicked, 1008, "kicked", "kicked"},
     {CloseReason::kRefused, 1008, "refused", "refused"},
     {CloseReason::kRoomEnded, 4004, "room ended", "room_ended"},
+    {CloseReason::kPutOut, 4003, "put out", "put_out"},
 };
 
 class ReasonTest : public testing::TestWithParam<CloseReasonRow> {};

@@ -32,6 +32,7 @@ inline constexpr CloseCode kBadGateway = 1014;
 inline constexpr CloseCode kRoomFull = 4000;
 inline constexpr CloseCode kResumed = 4001;
 inline constexpr CloseCode kSeatGone = 4002;
+inline constexpr CloseCode kPutOut = 4003;
 inline constexpr CloseCode kRoomEnded = 4004;
 }  // namespace close_code
 
@@ -54,6 +55,7 @@ enum class CloseReason : std::uint8_t {
   kKicked,         // the room's owner put this seat out
   kRefused,        // what it asked for is not to be had here
   kRoomEnded,      // the room is over, and no seat in it comes back
+  kPutOut,         // kicked or banned by an authority room's leader
 };
 
 struct CloseReasonRow {
