@@ -115,6 +115,19 @@ void CheckRoomRequest(const Request& request) {
   PARLOR_CHECK(again.resume == hello.resume);
 }
 
+void CheckPlayRequest(const Request& request) {
+  Hello hello{.play = "?"};
+  if (ParsePlayRequest(request, "", &hello) != 0) {
+    PARLOR_CHECK(hello.play == "?");
+    return;
+  }
+  PARLOR_CHECK(IsPlayKey(hello.play) && hello.identity.empty());
+  Hello again;
+  PARLOR_CHECK(ParsePlayRequest(RequestForRoom(hello), "", &again) == 0);
+  PARLOR_CHECK(again.play == hello.play && again.access == hello.access);
+  PARLOR_CHECK(again.device == hello.device);
+}
+
 void CheckServer(std::string_view text) {
   auto whole = MakeWebSocketServerHandshake();
   auto bytewise = MakeWebSocketServerHandshake();
@@ -143,6 +156,7 @@ void CheckServer(std::string_view text) {
                whole->lanes_marked());
 
   CheckRoomRequest(request);
+  CheckPlayRequest(request);
 
   // Our client may say all that was read; what it says is understood.
   RfcEntropy entropy;

@@ -1,5 +1,5 @@
-// Requests for lockstep rooms: what a client says, and what a host reads, in
-// the order in which it has to look.
+// Requests for rooms of both kinds: what a client says, and what a host reads,
+// in the order in which it has to look.
 #include "parlor/transports/request.h"
 
 #include <cstdint>
@@ -213,6 +213,121 @@ TEST(ParseRoomRequestTest, WhatWasSaidComesBack) {
       EXPECT_EQ(read.access, hello.access);
       EXPECT_EQ(read.device, hello.device);
       EXPECT_EQ(read.resume, hello.resume);
+    }
+  }
+}
+
+TEST(RequestForRoomTest, AHostedRoom) {
+  const Request request = RequestForRoom({.room = 3,
+                                          .players = 2,
+                                          .access = "pass.abc",
+                                          .device = "device.x",
+                                          .resume = "1",
+                                          .play = "The_arena-2",
+                                          .identity = "somebody"},
+                                         "/games");
+  EXPECT_EQ(request.target, "/games/play/The_arena-2");
+  EXPECT_THAT(request.protocols,
+              ElementsAre("parlor-play", "pass.abc", "device.x"));
+}
+
+TEST(RequestForRoomTest, AKeyThatIsNoneIsNotSaid) {
+  for (const std::string key :
+       {"a b", "a\r\nX: y", "a/b", "a?b", "a#b", "%61", "\xc3\xa4", ".."}) {
+    EXPECT_EQ(RequestForRoom({.play = key}).target, "/play/") << key;
+  }
+  EXPECT_EQ(RequestForRoom({.play = std::string(65, 'a')}).target, "/play/");
+}
+
+struct PlayRow {
+  std::string name;
+  std::string target;
+  std::vector<std::string> protocols;
+  std::uint16_t status = 0;
+
+  friend std::ostream& operator<<(std::ostream& out, const PlayRow& row) {
+    return out << row.name;
+  }
+};
+
+const std::vector<PlayRow>& PlayRows() {
+  const std::vector<std::string> play = {"parlor-play"};
+  static const std::vector<PlayRow> rows = {
+      {"OtherPath", "/plays/a", play, 404},
+      {"LockstepPath", "/room/1?players=2", play, 404},
+      {"NoKey", "/play/", play, 404},
+      {"NoSlash", "/play", play, 404},
+      {"SlashBehind", "/play/a/", play, 404},
+      {"TwoSlashes", "/play//a", play, 404},
+      {"Dot", "/play/a.b", play, 404},
+      {"Encoded", "/play/%61", play, 404},
+      {"Space", "/play/ a", play, 404},
+      {"AboveAscii", "/play/\xc3\xa4", play, 404},
+      {"TooLong", "/play/" + std::string(65, 'a'), play, 404},
+      {"OtherCase", "/Play/a", play, 404},
+      {"PathBeforeProtocol", "/play/", {}, 404},
+
+      {"NoProtocol", "/play/a", {}, 400},
+      {"OtherProtocol", "/play/a", {"fizlet-rooms"}, 400},
+      {"ProtocolTwice", "/play/a", {"parlor-play", "parlor-play"}, 400},
+      {"TwoInvites", "/play/a", {"parlor-play", "invite.a", "invite.b"}, 400},
+      {"InviteAndPass", "/play/a", {"pass.a", "invite.b", "parlor-play"}, 400},
+      {"TwoDevices", "/play/a", {"parlor-play", "device.a", "device.a"}, 400},
+
+      {"Join", "/play/a", play},
+      {"Longest", "/play/" + std::string(64, 'Z'), play},
+      {"Query", "/play/a?players=x&/room/1", play},
+      {"BothProtocols", "/play/a", {"fizlet-rooms", "parlor-play"}},
+      // They are of the other kind of room.
+      {"Resumes", "/play/a", {"parlor-play", "resume.1", "resume.2"}},
+  };
+  return rows;
+}
+
+class ParsePlayRequestTest : public ::testing::TestWithParam<PlayRow> {};
+
+TEST_P(ParsePlayRequestTest, Status) {
+  const PlayRow& row = GetParam();
+  for (const std::string_view base : {"", "/base", "/play/a"}) {
+    SCOPED_TRACE(base);
+    const Request request{.target = std::string(base) + row.target,
+                          .protocols = row.protocols,
+                          .origin = {}};
+    Hello hello{.room = 77, .play = "?"};
+    EXPECT_EQ(ParsePlayRequest(request, base, &hello), row.status);
+    EXPECT_EQ(hello.play == "?", row.status != 0) << "changed only with 0";
+    EXPECT_EQ(hello.room == 77, row.status != 0);
+    EXPECT_EQ(hello.resume, std::nullopt);
+    EXPECT_EQ(hello.identity, "");
+    const auto key = ParsePlayKey(request.target, base);
+    EXPECT_EQ(key.has_value(), row.status != 404);
+    if (row.status == 0) {
+      EXPECT_EQ(key, hello.play);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Rows, ParsePlayRequestTest,
+                         ::testing::ValuesIn(PlayRows()),
+                         [](const auto& row) { return row.param.name; });
+
+TEST(ParsePlayRequestTest, WhatWasSaidComesBack) {
+  const std::vector<Hello> hellos = {
+      {.play = "a"},
+      {.access = "invite.ABCDEFGHIJ", .play = "room"},
+      {.access = "pass.x", .device = "device.y", .play = "0_-9"},
+  };
+  for (const Hello& hello : hellos) {
+    for (const std::string_view base : {"", "/base"}) {
+      const Request request = RequestForRoom(hello, base);
+      SCOPED_TRACE(request.target);
+      Hello read;
+      ASSERT_EQ(ParsePlayRequest(request, base, &read), 0);
+      EXPECT_EQ(read.play, hello.play);
+      EXPECT_EQ(read.access, hello.access);
+      EXPECT_EQ(read.device, hello.device);
+      EXPECT_EQ(RoomProtocol(read), kPlayProtocol);
+      EXPECT_EQ(ParseRoomRequest(request, base, &read), 404);
     }
   }
 }

@@ -84,6 +84,7 @@ TEST(TcpPageTest, ShowsWhatTheCodeWrites) {
   const std::string_view lockstep = kLockstepProtocol;
   const Request invited{.target = "/room/3?players=2",
                         .protocols = {std::string(lockstep), "invite.abc"}};
+  const Request arena{.target = "/play/arena", .protocols = {"parlor-play"}};
   const Request plain{.target = "/"};
   const std::vector<std::string> expected = {
       Frame(FrameType::kText, "Hello") +
@@ -91,6 +92,7 @@ TEST(TcpPageTest, ShowsWhatTheCodeWrites) {
           Frame(FrameType::kBinary, std::string_view("\0\xff", 2)) +
           Frame(FrameType::kPing, "hi") + Frame(FrameType::kPong, "hi"),
       Hello(invited),
+      Hello(arena),
       Accept(invited, lockstep) + Accept(plain, ""),
       Refuse(404, 0) + Refuse(503, 30),
       Close(1000, "bye") + Close(close_code::kNoCode, "") +
@@ -103,10 +105,11 @@ TEST(TcpPageTest, ShowsWhatTheCodeWrites) {
   EXPECT_EQ(ReadPage(), expected);
 }
 
-// The hello on the page is what a lockstep room's client sends.
-TEST(TcpPageTest, TheExampleIsALockstepRoom) {
+// The hellos on the page are what the rooms' clients send.
+TEST(TcpPageTest, TheExamplesAreOfRooms) {
   const parlor::Hello hello{.room = 3, .players = 2, .access = "invite.abc"};
   EXPECT_EQ(ReadPage().at(1), Hello(RequestForRoom(hello)));
+  EXPECT_EQ(ReadPage().at(2), Hello(RequestForRoom({.play = "arena"})));
 }
 
 }  // namespace

@@ -18,6 +18,7 @@ namespace parlor {
 namespace {
 
 constexpr std::string_view kRoomPath = "/room/";
+constexpr std::string_view kPlayPath = "/play/";
 constexpr std::string_view kPlayers = "players";
 
 // Decimal digits without leading zeros, so that each number is written in one
@@ -44,13 +45,21 @@ std::string_view TakeUntil(std::string_view& rest, char divider) {
   return taken;
 }
 
+// What is behind `base` and `folder`.
+std::optional<std::string_view> ReadPath(std::string_view path,
+                                         std::string_view base,
+                                         std::string_view folder) {
+  for (const std::string_view prefix : {base, folder}) {
+    if (!path.starts_with(prefix)) return std::nullopt;
+    path.remove_prefix(prefix.size());
+  }
+  return path;
+}
+
 std::optional<std::uint32_t> ReadRoom(std::string_view path,
                                       std::string_view base) {
-  if (!path.starts_with(base)) return std::nullopt;
-  path.remove_prefix(base.size());
-  if (!path.starts_with(kRoomPath)) return std::nullopt;
-  path.remove_prefix(kRoomPath.size());
-  return ReadNumber<std::uint32_t>(path);
+  const auto number = ReadPath(path, base, kRoomPath);
+  return number ? ReadNumber<std::uint32_t>(*number) : std::nullopt;
 }
 
 std::optional<std::int32_t> ReadPlayers(std::string_view query) {
@@ -66,14 +75,14 @@ std::optional<std::int32_t> ReadPlayers(std::string_view query) {
   return players && *players > 0 ? players : std::nullopt;
 }
 
-// False when kLockstepProtocol is missing or anything is said twice: of two
-// codes, or two tokens, none is the one that was meant.
+// False when RoomProtocol is missing or anything is said twice: of two codes,
+// or two tokens, none is the one that was meant.
 bool ReadProtocols(const Request& request, Hello& hello) {
-  bool is_lockstep = false;
+  bool is_offered = false;
   for (const std::string& protocol : request.protocols) {
     const std::string_view text = protocol;
-    if (text == kLockstepProtocol) {
-      if (std::exchange(is_lockstep, true)) return false;
+    if (text == RoomProtocol(hello)) {
+      if (std::exchange(is_offered, true)) return false;
     } else if (text.starts_with(kInvitePrefix) ||
                text.starts_with(kPassPrefix)) {
       if (!hello.access.empty()) return false;
@@ -81,22 +90,30 @@ bool ReadProtocols(const Request& request, Hello& hello) {
     } else if (text.starts_with(kDevicePrefix)) {
       if (!hello.device.empty()) return false;
       hello.device = text;
-    } else if (text.starts_with(kResumePrefix)) {
+    } else if (hello.play.empty() && text.starts_with(kResumePrefix)) {
       if (hello.resume) return false;
       hello.resume = text.substr(kResumePrefix.size());
     }
   }
-  return is_lockstep;
+  return is_offered;
+}
+
+std::string TargetOf(const Hello& hello, std::string_view base) {
+  std::string target(base);
+  if (hello.play.empty()) {
+    target.append(kRoomPath).append(std::to_string(hello.room));
+    target.append("?").append(kPlayers).append("=");
+    return target.append(std::to_string(hello.players));
+  }
+  target.append(kPlayPath);
+  return IsPlayKey(hello.play) ? target.append(hello.play) : target;
 }
 
 }  // namespace
 
 Request RequestForRoom(const Hello& hello, std::string_view base) {
-  Request request;
-  request.target = std::string(base) + std::string(kRoomPath) +
-                   std::to_string(hello.room) + '?' + std::string(kPlayers) +
-                   '=' + std::to_string(hello.players);
-  request.protocols.emplace_back(kLockstepProtocol);
+  Request request{.target = TargetOf(hello, base)};
+  request.protocols.emplace_back(RoomProtocol(hello));
   // Players type these in; nothing but a token may get into a head, and nothing
   // that would be read as something else.
   const auto add = [&](std::string_view text, auto... prefixes) {
@@ -106,7 +123,7 @@ Request RequestForRoom(const Hello& hello, std::string_view base) {
   };
   add(hello.access, kInvitePrefix, kPassPrefix);
   add(hello.device, kDevicePrefix);
-  if (hello.resume) {
+  if (hello.play.empty() && hello.resume) {
     request.protocols.emplace_back(kResumePrefix);
     if (stream::IsHttpToken(*hello.resume)) {
       request.protocols.back() += *hello.resume;
@@ -120,6 +137,12 @@ std::optional<std::uint32_t> ParseRoomNumber(std::string_view target,
   return ReadRoom(TakeUntil(target, '?'), base);
 }
 
+std::optional<std::string_view> ParsePlayKey(std::string_view target,
+                                             std::string_view base) {
+  const auto key = ReadPath(TakeUntil(target, '?'), base, kPlayPath);
+  return key && IsPlayKey(*key) ? key : std::nullopt;
+}
+
 std::uint16_t ParseRoomRequest(const Request& request, std::string_view base,
                                Hello* hello) {
   std::string_view query = request.target;
@@ -129,6 +152,16 @@ std::uint16_t ParseRoomRequest(const Request& request, std::string_view base,
   const auto players = ReadPlayers(query);
   if (!players) return stream::http_status::kBadRequest;
   Hello read{.room = *room, .players = *players};
+  if (!ReadProtocols(request, read)) return stream::http_status::kBadRequest;
+  *hello = std::move(read);
+  return 0;
+}
+
+std::uint16_t ParsePlayRequest(const Request& request, std::string_view base,
+                               Hello* hello) {
+  const auto key = ParsePlayKey(request.target, base);
+  if (!key) return stream::http_status::kNotFound;
+  Hello read{.play = std::string(*key)};
   if (!ReadProtocols(request, read)) return stream::http_status::kBadRequest;
   *hello = std::move(read);
   return 0;

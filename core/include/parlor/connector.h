@@ -22,8 +22,16 @@ inline constexpr std::string_view kPassPrefix = "pass.";
 inline constexpr std::string_view kDevicePrefix = "device.";
 inline constexpr std::string_view kResumePrefix = "resume.";
 
+// The name of a hosted room (hosted_room.h), which is in its URL: 1..64 of
+// A-Z a-z 0-9 _ -.
+bool IsPlayKey(std::string_view text);
+
 // What a client says when it opens a connection: what the URL and the
 // subprotocols carry over a WebSocket, and the hello message over TCP.
+//
+// It is about a hosted room when `play` is not empty: room, players and resume
+// do not count then, and say nothing. (What resumes there is in what the room's
+// own client says.)
 struct Hello {
   std::uint32_t room = 0;    // the number in /room/<n>
   std::int32_t players = 0;  // the size the room is to be opened with
@@ -32,6 +40,10 @@ struct Hello {
   // A resume token as hexadecimal digits, as it was offered (the room decides
   // what is malformed); absent on a first join. Secret.
   std::optional<std::string> resume{};
+  std::string play{};  // the key in /play/<key>
+  // Verified, by a pass; set by a host's gate alone, never from what a client
+  // said, and sent by nobody.
+  std::string identity{};
 };
 
 // The answer that a request is not granted, or that it is: status 0.
