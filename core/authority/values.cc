@@ -133,6 +133,30 @@ float MetresOf(std::int64_t millimetres) {
   return static_cast<float>(static_cast<double>(millimetres) / kMillimetres);
 }
 
+std::optional<OwnWords> QuantiseOwn(const OwnBody& own) {
+  const std::array<float, 3> position = {own.position.x, own.position.y,
+                                         own.position.z};
+  const std::array<float, 3> velocity = {own.velocity.x, own.velocity.y,
+                                         own.velocity.z};
+  OwnWords words{own.seq, {}, {}, own.grounded};
+  for (std::size_t i = 0; i < 3; ++i) {
+    const auto metres = QuantiseMetres(position[i]);
+    const auto speed = QuantiseFloat(velocity[i]);
+    if (!metres || !speed) return std::nullopt;
+    words.position[i] = *metres;
+    words.velocity[i] = *speed;
+  }
+  return words;
+}
+
+OwnBody OwnBodyOf(const OwnWords& words) {
+  const auto& [seq, position, velocity, grounded] = words;
+  return {seq,
+          {MetresOf(position[0]), MetresOf(position[1]), MetresOf(position[2])},
+          {FloatOf(velocity[0]), FloatOf(velocity[1]), FloatOf(velocity[2])},
+          grounded};
+}
+
 std::optional<std::uint32_t> PackQuat(const Quat& quat) {
   Components unit = {quat.x, quat.y, quat.z, quat.w};
   double squares = 0;

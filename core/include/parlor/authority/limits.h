@@ -44,8 +44,9 @@ inline constexpr std::size_t kStringBytesMax = 256;
 
 // An int field's: what every JSON reader keeps exact (RFC 8259 section 6).
 inline constexpr std::int64_t kIntMax = (std::int64_t{1} << 53) - 1;
-// A float's, of either sign.
+// A float's, of either sign, and the number it becomes (values.h).
 inline constexpr float kFloatMax = 1e9F;
+inline constexpr std::int64_t kFloatNumberMax = 10'000'000'000'000;
 
 }  // namespace parlor::authority
 

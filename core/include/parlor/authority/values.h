@@ -10,6 +10,7 @@
 #ifndef PARLOR_AUTHORITY_VALUES_H_
 #define PARLOR_AUTHORITY_VALUES_H_
 
+#include <array>
 #include <cstdint>
 #include <optional>
 
@@ -63,6 +64,19 @@ float FloatOf(std::int64_t number);
 // Metres to millimetres, clamped to 32 bits; nothing for NaN and infinities.
 std::optional<std::int32_t> QuantiseMetres(float metres);
 float MetresOf(std::int64_t millimetres);
+
+// An OwnBody as numbers: what a message has of it.
+struct OwnWords {
+  std::uint32_t seq = 0;
+  std::array<std::int32_t, 3> position{};  // millimetres
+  std::array<std::int64_t, 3> velocity{};  // 1e-4 metres a second
+  bool grounded = false;
+  friend bool operator==(const OwnWords&, const OwnWords&) = default;
+};
+
+// Nothing if a number of it is refused.
+std::optional<OwnWords> QuantiseOwn(const OwnBody& own);
+OwnBody OwnBodyOf(const OwnWords& words);
 
 // A packed rotation: bits 31 and 30 say which component is left out (0 w, 1 x,
 // 2 y, 3 z), the largest; the other three follow, in the order x y z w, as
