@@ -108,6 +108,7 @@ class WireStateCodec {
 
 // They live for ever.
 const WireStateCodec& BinaryStateCodec();
+const WireStateCodec& JsonStateCodec();
 
 // The most bytes that a baseline of this schema takes, every kind at its
 // rows_max and every value at its longest. A room checks it against
