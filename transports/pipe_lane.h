@@ -15,6 +15,7 @@
 #include <memory>
 #include <span>
 
+#include "parlor/byte_io.h"
 #include "parlor/check.h"
 #include "parlor/lane.h"
 #include "parlor/transports/memory_pipe.h"
@@ -31,33 +32,6 @@ T Swap(std::atomic<T>& place, T value, bool one_thread) {
   const T old = place.load(std::memory_order_relaxed);
   place.store(value, std::memory_order_relaxed);
   return old;
-}
-
-// memcpy, without the call for the sizes that most messages have.
-inline void CopyBytes(std::byte* to, std::span<const std::byte> from) {
-  const std::size_t size = from.size();
-  if (size > 32) {
-    std::memcpy(to, from.data(), size);
-    return;
-  }
-  // Two pieces that overlap cover every size between one and two of them.
-  const auto ends = [&](auto piece) {
-    constexpr std::size_t kBytes = sizeof(piece);
-    auto last = piece;
-    std::memcpy(&piece, from.data(), kBytes);
-    std::memcpy(&last, from.data() + size - kBytes, kBytes);
-    std::memcpy(to, &piece, kBytes);
-    std::memcpy(to + size - kBytes, &last, kBytes);
-  };
-  if (size >= 16) {
-    ends(std::array<std::uint64_t, 2>());
-  } else if (size >= 8) {
-    ends(std::uint64_t{});
-  } else if (size >= 4) {
-    ends(std::uint32_t{});
-  } else {
-    for (std::size_t i = 0; i < size; ++i) to[i] = from[i];
-  }
 }
 
 // A message as the consumer finds it. `bytes` is shorter than `size` (empty)

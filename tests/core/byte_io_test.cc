@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <initializer_list>
 #include <limits>
 #include <string>
@@ -21,6 +23,19 @@ std::vector<std::byte> BytesOf(std::initializer_list<int> values) {
   std::vector<std::byte> bytes;
   for (int value : values) bytes.push_back(static_cast<std::byte>(value));
   return bytes;
+}
+
+TEST(CopyBytesTest, CopiesThatAndNoMore) {
+  Random random(1);
+  std::array<std::byte, 80> from;
+  for (std::byte& byte : from) byte = static_cast<std::byte>(random.Next());
+  for (std::size_t size = 0; size <= 70; ++size) {
+    std::array<std::byte, 80> to{};
+    CopyBytes(&to[5], std::span(from).first(size));
+    std::array<std::byte, 80> expected{};
+    std::copy_n(from.begin(), size, expected.begin() + 5);
+    EXPECT_EQ(to, expected) << size;
+  }
 }
 
 // One of everything, in both directions.

@@ -20,6 +20,7 @@
 #include "support/flip_bits.h"
 #include "support/hex.h"
 #include "support/seed.h"
+#include "support/short_headers.h"
 
 namespace parlor::stream {
 namespace {
@@ -205,6 +206,10 @@ TEST(LengthFramingTest, WritesHeaders) {
         codec->WriteHeader(row.type, row.lane, row.size, header);
     EXPECT_EQ(test::Hex(std::span(header).first(size)), row.header) << row.name;
   }
+}
+
+TEST(LengthFramingTest, ShortHeadersAreThoseThatAreWritten) {
+  test::ExpectShortHeadersAsWritten(*MakeCodec());
 }
 
 TEST(LengthFramingTest, WritesCloses) {

@@ -443,6 +443,23 @@ TEST_F(StreamConnectionTest, AReliableLaneTakesNoByteMoreThanItsLimit) {
             SendResult::kOverflow);
 }
 
+// The short ones take another way than the rest.
+TEST_F(StreamConnectionTest, MessagesOfEachSizeLeaveAndCount) {
+  Serve();
+  std::string expected;
+  std::size_t counted = 0;
+  for (std::size_t size = 0; size < 150; ++size) {
+    const std::string message(size, static_cast<char>(size));
+    ASSERT_EQ(Send(message), SendResult::kQueued);
+    counted += size + kMessageOverhead;
+    ASSERT_EQ(connection_->queued_bytes(Lane::kReliable), counted);
+    expected += Binary(message);
+  }
+  Settle();
+  EXPECT_EQ(HearAll(), expected);
+  EXPECT_EQ(connection_->queued_bytes(Lane::kReliable), 0u);
+}
+
 TEST_F(StreamConnectionTest, TheHandshakesAnswerIsNoPartOfTheLane) {
   Serve(std::string(600, 'a'));
   EXPECT_EQ(connection_->queued_bytes(Lane::kReliable), 0u);

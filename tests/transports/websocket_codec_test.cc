@@ -22,6 +22,7 @@
 #include "support/flip_bits.h"
 #include "support/hex.h"
 #include "support/seed.h"
+#include "support/short_headers.h"
 #include "support/websocket_frames.h"
 
 namespace parlor::stream {
@@ -420,6 +421,14 @@ TEST(WebSocketCodecTest, AMessageHasSoManyEmptyFragments) {
       EXPECT_EQ(ToText({refused.back()}), "error message_size");
     }
   }
+}
+
+TEST(WebSocketCodecTest, ShortHeadersAreThoseThatAreWritten) {
+  Codecs codecs;
+  test::ExpectShortHeadersAsWritten(*codecs.Make(Reader::kServer, 0));
+  const auto client = codecs.Make(Reader::kClient, 0);
+  EXPECT_TRUE(client->masks());
+  EXPECT_EQ(client->short_headers().size_end, 0);
 }
 
 TEST(WebSocketCodecTest, WritesCloses) {

@@ -42,9 +42,28 @@ struct Incoming {
   std::span<const std::byte> bytes{};
 };
 
+// How a codec that does not mask begins a short message of the reliable lane:
+// with the first `bytes` of a little-endian word, which has the kind's number
+// in its lowest byte and the size above it. It saves each such message the call
+// of WriteHeader, which would write the same.
+struct ShortHeaders {
+  using Word = std::uint32_t;
+
+  std::uint8_t bytes = 0;
+  std::uint8_t size_end = 0;  // of messages below this size; 0: of none
+  std::uint8_t text = 0;
+  std::uint8_t binary = 0;
+
+  Word WordOf(MessageKind kind, std::size_t size) const {
+    return (kind == MessageKind::kText ? text : binary) |
+           static_cast<Word>(size) << 8;
+  }
+};
+
 class Codec {
  public:
-  Codec() = default;
+  explicit Codec(const ShortHeaders& short_headers)
+      : short_headers_(short_headers) {}
   Codec(const Codec&) = delete;
   Codec& operator=(const Codec&) = delete;
   virtual ~Codec() = default;
@@ -66,6 +85,8 @@ class Codec {
   virtual std::size_t WriteHeader(FrameType type, Lane lane, std::size_t size,
                                   std::span<std::byte, kHeaderMax> header) = 0;
 
+  const ShortHeaders& short_headers() const { return short_headers_; }
+
   // Whether payload must go through Mask, which needs a copy of its own.
   virtual bool masks() const { return false; }
   // Masks part of the payload of the last frame that WriteHeader began;
@@ -81,6 +102,7 @@ class Codec {
   virtual void Trim() {}
 
  private:
+  const ShortHeaders short_headers_;
   bool lanes_marked_ = true;
 };
 

@@ -25,10 +25,18 @@ constexpr std::array<LengthType, 5> kTypes = {
     LengthType::kText, LengthType::kBinary, LengthType::kPing,
     LengthType::kPong, LengthType::kClose};
 
+constexpr ShortHeaders kShortHeaders = {
+    .bytes = kLengthHeaderBytes,
+    .size_end = kControlBytesMax + 1,
+    .text = static_cast<std::uint8_t>(LengthType::kText),
+    .binary = static_cast<std::uint8_t>(LengthType::kBinary)};
+
 class LengthFraming final : public Codec {
  public:
   explicit LengthFraming(std::size_t message_bytes_max)
-      : message_bytes_max_(message_bytes_max), assembly_(message_bytes_max) {
+      : Codec(kShortHeaders),
+        message_bytes_max_(message_bytes_max),
+        assembly_(message_bytes_max) {
     PARLOR_CHECK(message_bytes_max <=
                  static_cast<std::size_t>(limits::kMessageBytes.ceiling));
   }

@@ -74,10 +74,14 @@ void SegmentPool::Give(Segment* segment) {
 std::uint32_t Segments::RoomForMore(std::size_t bytes) {
   if (last_ == nullptr || last_->end >= last_->capacity ||
       last_->counted != counts_) {
-    // A queue that outgrew a small piece goes on in large ones.
-    Link(pool_->Take(std::max(bytes, wire_bytes_)));
+    AddPiece(bytes);
   }
   return last_->capacity - last_->end;
+}
+
+// A queue that outgrew a small piece goes on in large ones.
+void Segments::AddPiece(std::size_t bytes) {
+  Link(pool_->Take(std::max(bytes, wire_bytes_)));
 }
 
 void Segments::Link(Segment* segment) {
@@ -91,12 +95,6 @@ void Segments::Append(const Payload& payload) {
   PARLOR_DCHECK(!payload.bytes().empty());
   Link(pool_->Share(payload));
   Added(payload.bytes().size());
-}
-
-void Segments::Count(std::int64_t difference) {
-  PARLOR_DCHECK(last_ != nullptr);
-  last_->beside += static_cast<std::int32_t>(difference);
-  counted_ += difference;
 }
 
 void Segments::Splice(Segments& other) {

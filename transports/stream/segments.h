@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 
+#include "parlor/check.h"
 #include "parlor/connection.h"
 #include "stream/byte_stream.h"
 
@@ -103,12 +104,30 @@ class Segments {
   void Append(Bytes bytes) {
     Append(bytes, [](std::span<std::byte>, std::size_t) {});
   }
+  // For few bytes: where to put up to so many, in one piece. Grow follows, with
+  // how many were put there, one at least, and what they count beside that.
+  std::byte* Reserve(std::size_t bytes) {
+    if (last_ == nullptr || last_->end + bytes > last_->capacity ||
+        last_->counted != counts_) {
+      AddPiece(bytes);
+    }
+    return last_->room() + last_->end;
+  }
+  void Grow(std::size_t bytes, std::int64_t difference) {
+    last_->end += static_cast<std::uint32_t>(bytes);
+    Added(bytes);
+    Count(difference);
+  }
   // Keeps a reference, behind what is there. The payload is not empty.
   void Append(const Payload& payload);
 
   // What was appended last counts `difference` more than its bytes on the wire.
   // Not on an empty queue.
-  void Count(std::int64_t difference);
+  void Count(std::int64_t difference) {
+    PARLOR_DCHECK(last_ != nullptr);
+    last_->beside += static_cast<std::int32_t>(difference);
+    counted_ += difference;
+  }
 
   // Moves all of `other` behind what is here.
   void Splice(Segments& other);
@@ -125,6 +144,7 @@ class Segments {
 
  private:
   std::uint32_t RoomForMore(std::size_t bytes);
+  void AddPiece(std::size_t bytes);
   void Added(std::size_t bytes) {
     wire_bytes_ += bytes;
     if (counts_) counted_ += static_cast<std::int64_t>(bytes);

@@ -117,6 +117,8 @@ class StreamConnection final : public Connection,
   SendResult SendState(MessageKind kind, std::span<const std::byte> bytes,
                        const Payload* payload);
   bool TakeReliable(std::size_t size);
+  void QueueShort(MessageKind kind, std::span<const std::byte> bytes);
+  void QueueLong(MessageKind kind, std::span<const std::byte> bytes);
   std::size_t QueueHeader(FrameType type, Lane lane, std::size_t size);
   void QueueFrame(FrameType type, Lane lane, std::span<const std::byte> bytes);
   void QueueControl(FrameType type, std::span<const std::byte> bytes);
@@ -134,6 +136,7 @@ class StreamConnection final : public Connection,
   ConnectionHandler* handler_ = nullptr;
   std::unique_ptr<ByteStream> stream_;
   std::unique_ptr<Codec> codec_;
+  const ShortHeaders short_headers_;  // of the codec
   std::unique_ptr<Opening> opening_;
   std::vector<std::byte> unread_;  // read, and not decoded: nobody listened
 
@@ -179,6 +182,7 @@ StreamConnection::StreamConnection(StreamLoop& loop,
       options_(options),
       stream_(std::move(stream)),
       codec_(std::move(codec)),
+      short_headers_(codec_->short_headers()),
       queue_(loop.segments()),
       newest_(loop.segments(), Segments::Counted::kNo) {
   stream_->WantRead(false);  // whoever had it before may have wanted to
@@ -218,10 +222,11 @@ SendResult StreamConnection::Send(Lane lane, MessageKind kind,
   if (state_ != State::kOpen) return SendResult::kClosed;
   if (lane == Lane::kState) return SendState(kind, bytes, nullptr);
   if (!TakeReliable(bytes.size())) return SendResult::kOverflow;
-  const std::size_t before = queue_.wire_bytes();
-  QueueFrame(FrameTypeOf(kind), Lane::kReliable, bytes);
-  queue_.Count(static_cast<std::int64_t>(bytes.size() + kMessageOverhead) -
-               static_cast<std::int64_t>(queue_.wire_bytes() - before));
+  if (bytes.size() < short_headers_.size_end) {
+    QueueShort(kind, bytes);
+  } else {
+    QueueLong(kind, bytes);
+  }
   return SendResult::kQueued;
 }
 
@@ -273,6 +278,26 @@ std::size_t StreamConnection::queued_bytes(Lane lane) const {
   std::size_t bytes = written_ < state_end_ ? state_counted_ : 0;
   if (newest_waiting_) bytes += newest_.wire_bytes() + kMessageOverhead;
   return bytes;
+}
+
+// Nearly every message: without a call, and in line.
+inline void StreamConnection::QueueShort(MessageKind kind,
+                                         std::span<const std::byte> bytes) {
+  const ShortHeaders::Word word = short_headers_.WordOf(kind, bytes.size());
+  std::byte* const at = queue_.Reserve(sizeof(word) + bytes.size());
+  StoreU32(at, word);  // what is too much of it is written over
+  CopyBytes(at + short_headers_.bytes, bytes);
+  queue_.Grow(short_headers_.bytes + bytes.size(),
+              static_cast<std::int64_t>(kMessageOverhead) -
+                  static_cast<std::int64_t>(short_headers_.bytes));
+}
+
+void StreamConnection::QueueLong(MessageKind kind,
+                                 std::span<const std::byte> bytes) {
+  const std::size_t before = queue_.wire_bytes();
+  QueueFrame(FrameTypeOf(kind), Lane::kReliable, bytes);
+  queue_.Count(static_cast<std::int64_t>(bytes.size() + kMessageOverhead) -
+               static_cast<std::int64_t>(queue_.wire_bytes() - before));
 }
 
 // Returns how long the header is.

@@ -33,6 +33,16 @@ enum class Opcode : std::uint8_t {
 
 constexpr bool IsControl(Opcode opcode) { return opcode >= Opcode::kClose; }
 
+constexpr std::uint8_t FirstOf(Opcode opcode) {
+  return static_cast<std::uint8_t>(kFin | static_cast<unsigned>(opcode));
+}
+
+// Of a server: a client masks.
+constexpr ShortHeaders kShortHeaders = {.bytes = 2,
+                                        .size_end = kLength16,
+                                        .text = FirstOf(Opcode::kText),
+                                        .binary = FirstOf(Opcode::kBinary)};
+
 constexpr std::array<Opcode, 5> kOpcodes = {
     Opcode::kText, Opcode::kBinary, Opcode::kPing, Opcode::kPong,
     Opcode::kClose};  // in the order of FrameType
@@ -144,7 +154,8 @@ class WebSocketCodec final : public Codec {
  public:
   // A server has no `keys`.
   WebSocketCodec(std::size_t message_bytes_max, MaskKeys* keys)
-      : message_bytes_max_(message_bytes_max),
+      : Codec(keys == nullptr ? kShortHeaders : ShortHeaders{}),
+        message_bytes_max_(message_bytes_max),
         keys_(keys),
         short_header_size_(is_client() ? 2 : 2 + sizeof key_),
         mask_bit_(is_client() ? 0 : kMasked),
@@ -417,7 +428,7 @@ std::size_t WebSocketCodec::WriteHeader(
     std::span<std::byte, kHeaderMax> header) {
   const Opcode opcode = kOpcodes[static_cast<std::size_t>(type)];
   PARLOR_DCHECK(!IsControl(opcode) || size <= kControlBytesMax);
-  unsigned first = kFin | static_cast<unsigned>(opcode);
+  unsigned first = FirstOf(opcode);
   if (lane == Lane::kState && !IsControl(opcode) && lanes_marked()) {
     first |= kStateLane;
   }

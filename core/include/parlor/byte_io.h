@@ -2,8 +2,10 @@
 #ifndef PARLOR_BYTE_IO_H_
 #define PARLOR_BYTE_IO_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -22,6 +24,33 @@ inline std::uint32_t LoadU32(const std::byte* at) {
 inline void StoreU32(std::byte* at, std::uint32_t value) {
   for (int i = 0; i < 4; ++i) {
     at[i] = static_cast<std::byte>(value >> (8 * i));
+  }
+}
+
+// memcpy, without the call for the sizes that most messages have.
+inline void CopyBytes(std::byte* to, std::span<const std::byte> from) {
+  const std::size_t size = from.size();
+  if (size > 32) {
+    std::memcpy(to, from.data(), size);
+    return;
+  }
+  // Two pieces that overlap cover every size between one and two of them.
+  const auto ends = [&](auto piece) {
+    constexpr std::size_t kBytes = sizeof(piece);
+    auto last = piece;
+    std::memcpy(&piece, from.data(), kBytes);
+    std::memcpy(&last, from.data() + size - kBytes, kBytes);
+    std::memcpy(to, &piece, kBytes);
+    std::memcpy(to + size - kBytes, &last, kBytes);
+  };
+  if (size >= 16) {
+    ends(std::array<std::uint64_t, 2>());
+  } else if (size >= 8) {
+    ends(std::uint64_t{});
+  } else if (size >= 4) {
+    ends(std::uint32_t{});
+  } else {
+    for (std::size_t i = 0; i < size; ++i) to[i] = from[i];
   }
 }
 
