@@ -74,10 +74,10 @@ class Codec {
   bool lanes_marked() const { return lanes_marked_; }
 
   // Takes one event's worth off the front of `input`, whose bytes it may
-  // change. Call it until it answers kNothing. What it answers does not depend
-  // on how the bytes were cut into inputs. Errors: kProtocolError,
-  // kInvalidText, and kMessageSize as soon as a length above the cap is
-  // announced.
+  // change. Call it until it answers kNothing, which is all it has to say to an
+  // empty input. What it answers does not depend on how the bytes were cut into
+  // inputs. Errors: kProtocolError, kInvalidText, and kMessageSize as soon as a
+  // length above the cap is announced.
   virtual Incoming Next(std::span<std::byte>& input) = 0;
 
   // Writes the header of a frame with `size` bytes of payload to the front of

@@ -133,20 +133,27 @@ void Segments::Consume(std::size_t bytes) {
 }
 
 IoStatus Segments::WriteTo(ByteStream& stream) {
-  std::array<Bytes, kPiecesMax> pieces;
   while (!empty()) {
-    const std::size_t count = Gather(pieces);
-    std::size_t total = 0;
-    for (const Bytes& piece : std::span(pieces).first(count)) {
-      total += piece.size();
-    }
-    const IoResult result = stream.Write(std::span(pieces).first(count));
+    // One piece is nearly always all there is.
+    std::size_t tried = first_->end - first_->begin;
+    const Bytes piece(first_->bytes() + first_->begin, tried);
+    const IoResult result = first_ == last_ ? stream.Write({&piece, 1})
+                                            : WritePieces(stream, tried);
     if (result.status == IoStatus::kLost) return IoStatus::kLost;
     Consume(result.bytes);
     // To ask again what did not take all would be a call for nothing.
-    if (result.bytes < total) return IoStatus::kBlocked;
+    if (result.bytes < tried) return IoStatus::kBlocked;
   }
   return IoStatus::kOk;
+}
+
+// One write of several pieces; of how many bytes, is in `tried`.
+IoResult Segments::WritePieces(ByteStream& stream, std::size_t& tried) const {
+  std::array<Bytes, kPiecesMax> pieces;
+  const std::span filled(pieces.data(), Gather(pieces));
+  tried = 0;
+  for (const Bytes& piece : filled) tried += piece.size();
+  return stream.Write(filled);
 }
 
 void Segments::Pop() {

@@ -152,6 +152,7 @@ class Segments {
   void Link(Segment* segment);
   // Fills `pieces` with the first of what is queued; returns how many.
   std::size_t Gather(std::span<Bytes> pieces) const;
+  IoResult WritePieces(ByteStream& stream, std::size_t& tried) const;
   // The first `bytes` have left.
   void Consume(std::size_t bytes);
   void Pop();

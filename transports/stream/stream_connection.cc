@@ -499,6 +499,8 @@ bool StreamConnection::Decode(std::span<std::byte> input) {
       handler_->OnOpen(loop().now(), *this);
       continue;
     }
+    // Nothing is found in nothing: the codec takes all it can at once.
+    if (input.empty()) return true;
     const Incoming incoming = codec_->Next(input);
     if (incoming.kind == Incoming::Kind::kNothing) return true;
     if (!Handle(incoming)) return false;
