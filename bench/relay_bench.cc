@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <ctime>
 #include <memory>
 #include <span>
 
@@ -22,6 +21,7 @@
 #include "parlor/lockstep/replay_log.h"
 #include "pipe_relay.h"
 #include "support/counting_allocator.h"
+#include "thread_cpu.h"
 
 namespace parlor {
 namespace {
@@ -55,14 +55,6 @@ bench::PipeRelayOptions RelayOptions(const benchmark::State& state, Mode mode,
   return options;
 }
 
-// CPU time, since other work on the machine is not the relay's.
-double ThreadCpuNs() {
-  timespec now;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) * 1e9 +
-         static_cast<double>(now.tv_nsec);
-}
-
 void BM_Relay(benchmark::State& state, Mode mode) {
   DeafRecords records;
   const bench::PipeRelayOptions options = RelayOptions(state, mode, records);
@@ -72,9 +64,9 @@ void BM_Relay(benchmark::State& state, Mode mode) {
 
   const std::uint64_t before = relay.delivered();
   const std::uint64_t allocations = parlor_allocation_count();
-  const double began_ns = ThreadCpuNs();
+  const double began_ns = bench::ThreadCpuNs();
   for (auto _ : state) relay.Step();
-  const double spent_ns = ThreadCpuNs() - began_ns;
+  const double spent_ns = bench::ThreadCpuNs() - began_ns;
   const std::uint64_t allocated = parlor_allocation_count() - allocations;
   const auto delivered = static_cast<double>(relay.delivered() - before);
 

@@ -3,7 +3,6 @@
 //
 //   sim_bench --benchmark_counters_tabular=true
 #include <benchmark/benchmark.h>
-#include <time.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -17,6 +16,7 @@
 #include "parlor/sim/world.h"
 #include "parlor/time.h"
 #include "support/counting_allocator.h"
+#include "thread_cpu.h"
 
 namespace parlor::sim {
 namespace {
@@ -41,14 +41,6 @@ class SmallGame final : public lockstep::Game {
 // though what is lost of the others' inputs comes a round trip later.
 constexpr int kDelay = 30;
 constexpr std::int64_t kWarmSeconds = 10;
-
-// CPU time, since other work on the machine is not the simulation's.
-double ThreadCpuNs() {
-  timespec now;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) * 1e9 +
-         static_cast<double>(now.tv_nsec);
-}
 
 std::uint64_t Frames(World& world) {
   std::uint64_t frames = 0;
@@ -78,11 +70,11 @@ void Play(benchmark::State& state, Via via) {
     world.RunFor(kWarmSeconds * kSecond);
     const std::uint64_t frames_before = Frames(world);
     const std::uint64_t allocations_before = parlor_allocation_count();
-    const double began_ns = ThreadCpuNs();
+    const double began_ns = bench::ThreadCpuNs();
     state.ResumeTiming();
     world.RunFor(seconds * kSecond);
     state.PauseTiming();
-    spent_ns += ThreadCpuNs() - began_ns;
+    spent_ns += bench::ThreadCpuNs() - began_ns;
     allocations += parlor_allocation_count() - allocations_before;
     frames += Frames(world) - frames_before;
     PARLOR_CHECK(world.CheckInSync().ok());

@@ -12,7 +12,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <ctime>
 #include <memory>
 #include <span>
 #include <vector>
@@ -23,6 +22,7 @@
 #include "stream/length_framing.h"
 #include "stream/websocket_codec.h"
 #include "support/counting_allocator.h"
+#include "thread_cpu.h"
 
 namespace parlor::stream {
 namespace {
@@ -88,21 +88,13 @@ std::size_t ReadBurst(Codec& reader, std::span<std::byte> input,
   }
 }
 
-// CPU time, since other work on the machine is not the codec's.
-double ThreadCpuNs() {
-  timespec now;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) * 1e9 +
-         static_cast<double>(now.tv_nsec);
-}
-
 // Runs `burst` as often as the benchmark wants and reports what a message cost.
 template <typename Burst>
 void Measure(benchmark::State& state, std::size_t message_bytes, Burst burst) {
   const std::uint64_t allocations = parlor_allocation_count();
-  const double began_ns = ThreadCpuNs();
+  const double began_ns = bench::ThreadCpuNs();
   for (auto _ : state) burst();
-  const double spent_ns = ThreadCpuNs() - began_ns;
+  const double spent_ns = bench::ThreadCpuNs() - began_ns;
   PARLOR_CHECK(parlor_allocation_count() == allocations);
   const auto messages = static_cast<std::size_t>(state.iterations()) * kBurst;
   state.SetItemsProcessed(static_cast<std::int64_t>(messages));
