@@ -16,11 +16,6 @@ namespace {
 // some of it goes out a little sooner.
 constexpr unsigned kEntriesPerSeat = 8;
 
-template <typename Do>
-void ForEachSeat(SeatMask seats, Do do_it) {
-  for (; seats != 0; seats &= seats - 1) do_it(std::countr_zero(seats));
-}
-
 }  // namespace
 
 Gather::Gather(int players, Duration bound)

@@ -16,6 +16,7 @@
 #define PARLOR_CORE_LOCKSTEP_GATHER_H_
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -33,6 +34,12 @@ using SeatMask = std::uint32_t;
 static_assert(limits::kSeats.ceiling <= 32);
 
 constexpr SeatMask SeatBit(int seat) { return SeatMask{1} << seat; }
+
+// In the order of their numbers.
+template <typename Do>
+void ForEachSeat(SeatMask seats, Do do_it) {
+  for (; seats != 0; seats &= seats - 1) do_it(std::countr_zero(seats));
+}
 
 class Gather {
  public:

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <bitset>
 #include <chrono>
 #include <cstring>
@@ -411,10 +410,9 @@ void Room::RelayGathered(TimePoint now, int seat, const Message& message,
 
 // Sends what waits for these seats, all of which are connected.
 void Room::Flush(std::uint32_t seats) {
-  for (; seats != 0; seats &= seats - 1) {
-    const int seat = std::countr_zero(seats);
+  ForEachSeat(seats, [this](int seat) {
     counters_.delivered += gather_->Flush(seat, *connections_[seat]);
-  }
+  });
 }
 
 void Room::FlushAll() {
