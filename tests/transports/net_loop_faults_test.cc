@@ -6,8 +6,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <asio/ip/address_v4.hpp>
-#include <asio/ip/tcp.hpp>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -23,6 +21,7 @@
 #include <vector>
 
 #include "net/epoll_loop.h"
+#include "net/socket_address.h"
 #include "net/socket_stream.h"
 #include "net/waker.h"
 #include "parlor/time.h"
@@ -254,13 +253,13 @@ TEST_F(NetLoopFaultsTest, TheNextAddressIsTriedWhenOneIsSilent) {
     ASSERT_TRUE(socket.valid());
   }
   turns_.Turn();
-  const auto endpoint = [](const RawSocket& listener) {
-    return asio::ip::tcp::endpoint(asio::ip::address_v4::loopback(),
-                                   listener.port());
+  const auto at = [](const RawSocket& listener) {
+    return net_internal::SocketAddress::Parse("127.0.0.1", listener.port())
+        .value();
   };
   Reader reader;
   reader.Own(std::make_unique<SocketStream>(
-      loop_.internal(), std::vector{endpoint(busy), endpoint(listener_)}));
+      loop_.internal(), std::vector{at(busy), at(listener_)}));
   reader.stream->WantWrite();
   turns_.Settle();
   EXPECT_EQ(loop_.next_alarm(), turns_.now + kAttempt);

@@ -3,8 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <asio/ip/address.hpp>
-#include <asio/ip/tcp.hpp>
 #include <cerrno>
 #include <cstddef>
 #include <functional>
@@ -17,6 +15,7 @@
 #include <vector>
 
 #include "net/epoll_loop.h"
+#include "net/socket_address.h"
 #include "parlor/byte_io.h"
 #include "parlor/transports/net_loop.h"
 #include "stream/byte_stream.h"
@@ -27,6 +26,7 @@
 namespace parlor {
 namespace {
 
+using net_internal::SocketAddress;
 using net_internal::SocketStream;
 using stream::Bytes;
 using stream::IoResult;
@@ -466,13 +466,11 @@ TEST_F(SocketStreamTest, LooksNamesUp) {
 // As of a name with two addresses, at the first of which nobody listens.
 TEST_F(SocketStreamTest, TheNextAddressIsTriedWhenOneRefuses) {
   turns_.Turn();  // from here on it is the first one's refusal, not its alarm
-  const auto endpoint = [&](const char* address) {
-    return asio::ip::tcp::endpoint(asio::ip::make_address(address),
-                                   listener_.port());
+  const auto at = [&](const char* address) {
+    return SocketAddress::Parse(address, listener_.port()).value();
   };
   reader_.Own(std::make_unique<SocketStream>(
-      loop_.internal(),
-      std::vector{endpoint("127.0.0.2"), endpoint("127.0.0.1")}));
+      loop_.internal(), std::vector{at("127.0.0.2"), at("127.0.0.1")}));
   reader_.stream->WantWrite();
   ASSERT_TRUE(turns_.Until([&] { return reader_.writable == 1; }));
   ASSERT_EQ(Write("x").status, IoStatus::kOk);

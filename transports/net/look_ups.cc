@@ -1,5 +1,7 @@
 #include "net/look_ups.h"
 
+#include <sys/socket.h>
+
 #include <asio/error_code.hpp>
 #include <asio/ip/basic_resolver.hpp>
 #include <asio/ip/resolver_base.hpp>
@@ -41,7 +43,11 @@ void LookUps::Start(const std::string& host, std::uint16_t port, Found found) {
     const auto all =
         resolver.resolve(host, std::to_string(port),
                          asio::ip::resolver_base::numeric_service, ignored);
-    answer->addresses.assign(all.begin(), all.end());
+    for (const auto& one : all) {
+      const asio::ip::tcp::endpoint endpoint = one.endpoint();
+      answer->addresses.emplace_back(endpoint.data(),
+                                     static_cast<socklen_t>(endpoint.size()));
+    }
     tasks_.Add(answer);
   });
 }

@@ -3,13 +3,13 @@
 #ifndef PARLOR_TRANSPORTS_NET_LOOK_UPS_H_
 #define PARLOR_TRANSPORTS_NET_LOOK_UPS_H_
 
-#include <asio/ip/tcp.hpp>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "net/socket_address.h"
 #include "net/task_queue.h"
 
 namespace asio {
@@ -21,7 +21,7 @@ namespace parlor::net_internal {
 class LookUps {
  public:
   // Empty: there are none, or the system has no thread for this.
-  using Addresses = std::vector<asio::ip::tcp::endpoint>;
+  using Addresses = std::vector<SocketAddress>;
   using Found = std::function<void(const Addresses&)>;
 
   // `tasks` outlives it.

@@ -8,9 +8,6 @@
 
 #include <algorithm>
 #include <array>
-#include <asio/error_code.hpp>
-#include <asio/ip/address.hpp>
-#include <asio/ip/tcp.hpp>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
@@ -22,6 +19,7 @@
 
 #include "net/epoll_loop.h"
 #include "net/look_ups.h"
+#include "net/socket_address.h"
 #include "net/socket_set.h"
 #include "parlor/check.h"
 #include "parlor/time.h"
@@ -34,7 +32,6 @@ namespace {
 using stream::Bytes;
 using stream::IoResult;
 using stream::IoStatus;
-using Tcp = asio::ip::tcp;
 
 // How much the system may hold that it has not sent (TCP_NOTSENT_LOWAT): what
 // waits there can no longer be replaced. Measured with a reader that stalls:
@@ -88,7 +85,7 @@ class SocketStream::Dial final : private stream::LoopMember,
         stream_(stream) {}
 
   void Start(const std::string& host, std::uint16_t port);
-  void Start(std::vector<Tcp::endpoint> endpoints);
+  void Start(std::vector<SocketAddress> addresses);
 
  private:
   void OnTurnEnd() override {}
@@ -96,19 +93,19 @@ class SocketStream::Dial final : private stream::LoopMember,
   void OnReadReady() override {}
   void OnWriteReady() override;
   void TryNext();
-  bool Try(const Tcp::endpoint& endpoint);
+  bool Try(const SocketAddress& address);
 
   SocketStream& stream_;
   // Tells what was looked up whether this still lives.
   std::shared_ptr<Dial*> self_ = std::make_shared<Dial*>(this);
-  std::vector<Tcp::endpoint> endpoints_;
+  std::vector<SocketAddress> addresses_;
   std::size_t next_ = 0;
 };
 
 void SocketStream::Dial::Start(const std::string& host, std::uint16_t port) {
-  asio::error_code error;
-  const asio::ip::address address = asio::ip::make_address(host, error);
-  if (!error) return Start({Tcp::endpoint(address, port)});
+  if (const auto address = SocketAddress::Parse(host, port)) {
+    return Start({*address});
+  }
   stream_.loop_.look_ups().Start(
       host, port,
       [weak = std::weak_ptr(self_)](const LookUps::Addresses& found) {
@@ -119,30 +116,29 @@ void SocketStream::Dial::Start(const std::string& host, std::uint16_t port) {
       });
 }
 
-void SocketStream::Dial::Start(std::vector<Tcp::endpoint> endpoints) {
-  endpoints_ = std::move(endpoints);
+void SocketStream::Dial::Start(std::vector<SocketAddress> addresses) {
+  addresses_ = std::move(addresses);
   TryNext();
 }
 
 void SocketStream::Dial::TryNext() {
-  while (next_ < endpoints_.size()) {
-    if (Try(endpoints_[next_++])) return;
+  while (next_ < addresses_.size()) {
+    if (Try(addresses_[next_++])) return;
   }
   stream_.Lost();  // destroys this
 }
 
-bool SocketStream::Dial::Try(const Tcp::endpoint& endpoint) {
+bool SocketStream::Dial::Try(const SocketAddress& address) {
   Close();
-  const int socket = ::socket(endpoint.protocol().family(),
-                              SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  const int socket =
+      ::socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (socket < 0) return false;
   Adopt(socket);
-  if (connect(socket, endpoint.data(),
-              static_cast<socklen_t>(endpoint.size())) != 0 &&
+  if (connect(socket, address.data(), address.size()) != 0 &&
       errno != EINPROGRESS) {
     return false;
   }
-  SetAlarm(next_ < endpoints_.size() ? loop().now() + kAttempt : kNever);
+  SetAlarm(next_ < addresses_.size() ? loop().now() + kAttempt : kNever);
   return Watch(/*read=*/false, /*write=*/true);
 }
 
@@ -221,7 +217,7 @@ SocketStream::SocketStream(EpollLoop& loop, const std::string& host,
 }
 
 SocketStream::SocketStream(EpollLoop& loop,
-                           std::vector<Tcp::endpoint> addresses)
+                           std::vector<SocketAddress> addresses)
     : Member(loop.sockets()),
       loop_(loop),
       dial_(std::make_unique<Dial>(*this)) {

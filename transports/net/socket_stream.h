@@ -5,7 +5,6 @@
 #ifndef PARLOR_TRANSPORTS_NET_SOCKET_STREAM_H_
 #define PARLOR_TRANSPORTS_NET_SOCKET_STREAM_H_
 
-#include <asio/ip/tcp.hpp>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "net/epoll_loop.h"
+#include "net/socket_address.h"
 #include "net/socket_set.h"
 #include "stream/byte_stream.h"
 
@@ -37,7 +37,7 @@ class SocketStream final : public stream::ByteStream,
   // does.
   SocketStream(EpollLoop& loop, const std::string& host, std::uint16_t port);
   // The same with the addresses that a look-up found.
-  SocketStream(EpollLoop& loop, std::vector<asio::ip::tcp::endpoint> addresses);
+  SocketStream(EpollLoop& loop, std::vector<SocketAddress> addresses);
 
   ~SocketStream() override;
 
