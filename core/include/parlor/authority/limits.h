@@ -20,6 +20,13 @@ inline constexpr Limit kTickHz{"tick_hz", 60, 10, 240};
 inline constexpr Limit kSnapshotHz{"snapshot_hz", 20, 1, 60};
 // How long a dropped seat is held.
 inline constexpr Limit kGraceMs{"grace_ms", 15'000, 0, 120'000};
+// How long a connection may take to say join, and how many may be at it: as
+// long as a request head, and few, since who means it joins at once.
+inline constexpr Limit kJoinMs{"join_ms", 10'000, 1, 60'000};
+inline constexpr Limit kUnjoined{"unjoined", 64, 1, 1'024};
+inline constexpr Limit kInputRate{"input_rate_per_s", 120, 1, 480};
+// Inputs a seat that a tick has not taken yet; beyond it they are folded.
+inline constexpr Limit kInputsWaiting{"inputs_waiting", 2, 1, 2};
 
 // Rows a room may have at once, all kinds together. Ours: what a client holds
 // for a server that means it ill is bounded by this times a page of rows
