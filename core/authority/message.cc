@@ -39,12 +39,12 @@ absl::Status Messages::Define(MessageDefinition definition) {
         where + "bytes_max: " + std::to_string(definition.bytes_max) +
         " is not in 1..2048");
   }
-  std::string name = definition.name;
-  if (!definitions_.try_emplace(std::move(name), std::move(definition))
-           .second) {
+  if (definitions_.contains(definition.name)) {
     return MakeStatus(absl::StatusCode::kAlreadyExists,
                       where + "is defined already");
   }
+  const std::string name = definition.name;
+  definitions_[name] = std::move(definition);
   return absl::OkStatus();
 }
 
