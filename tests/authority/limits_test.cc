@@ -18,8 +18,8 @@ struct LimitRow {
 // The caps' figures, written down a second time.
 constexpr LimitRow kRows[] = {
     {limits::kSeats, 16, 256},      {limits::kTickHz, 60, 240},
-    {limits::kSnapshotHz, 20, 60},  {limits::kGraceMs, 15'000, 120'000},
-    {limits::kRows, 1'024, 16'384}, {limits::kBaselineBytes, 65'536, 1'048'576},
+    {limits::kSnapshotHz, 20, 120}, {limits::kGraceMs, 15'000, 120'000},
+    {limits::kRows, 4'096, 65'536}, {limits::kBaselineBytes, 65'536, 1'048'576},
 };
 
 class AuthorityLimitTest : public testing::TestWithParam<LimitRow> {};

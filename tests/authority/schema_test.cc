@@ -117,9 +117,9 @@ const RefusedRow kRefused[] = {
      "/kinds/0/fields: 62 are more than 61"},
     {"NoRows",
      {{.name = "k", .fields = {}, .rows_max = 0}},
-     "/kinds/0/rows: 0 is not in 1..16384"},
-    {"RowsTogether", Kinds(2, 8'193),
-     "/kinds: 16386 rows together are more than 16384"},
+     "/kinds/0/rows: 0 is not in 1..65536"},
+    {"RowsTogether", Kinds(2, 32'769),
+     "/kinds: 65538 rows together are more than 65536"},
 };
 
 class RefusedSchemaTest : public testing::TestWithParam<RefusedRow> {};

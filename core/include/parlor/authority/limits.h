@@ -17,7 +17,7 @@ namespace parlor::authority::limits {
 // Held seats count. The ceiling is ours: a room is one thread's.
 inline constexpr Limit kSeats{"seats", 16, 1, 256};
 inline constexpr Limit kTickHz{"tick_hz", 60, 10, 240};
-inline constexpr Limit kSnapshotHz{"snapshot_hz", 20, 1, 60};
+inline constexpr Limit kSnapshotHz{"snapshot_hz", 20, 1, 120};
 // How long a dropped seat is held.
 inline constexpr Limit kGraceMs{"grace_ms", 15'000, 0, 120'000};
 // How long a connection may take to say join, and how many may be at it: as
@@ -28,10 +28,10 @@ inline constexpr Limit kInputRate{"input_rate_per_s", 120, 1, 480};
 // Inputs a seat that a tick has not taken yet; beyond it they are folded.
 inline constexpr Limit kInputsWaiting{"inputs_waiting", 2, 1, 2};
 
-// Rows a room may have at once, all kinds together. Ours: what a client holds
-// for a server that means it ill is bounded by this times a page of rows
-// (row_table.h), 6 MB.
-inline constexpr Limit kRows{"rows", 1'024, 1, 16'384};
+// Rows a room may have at once, all kinds together. What a client holds for a
+// server that means it ill is bounded by the ceiling times a page of rows
+// (row_table.h), 24 MB.
+inline constexpr Limit kRows{"rows", 4'096, 1, 65'536};
 // The largest baseline that a room's schema allows. Above the fallback it wants
 // a larger message limit of its clients (parlor::limits::kMessageBytes, whose
 // default and ceiling these are).
