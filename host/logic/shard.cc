@@ -8,12 +8,15 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "logic/hosted_rooms.h"
 #include "logic/minute_rates.h"
 #include "logic/room_alarms.h"
 #include "parlor/check.h"
+#include "parlor/host/play_room.h"
 #include "parlor/host/room_records.h"
 #include "parlor/lockstep/room_log.h"
 #include "parlor/lockstep/room_state.h"
@@ -32,6 +35,10 @@ absl::Status ValidateOptions(const ShardOptions& options) {
   if (absl::Status status =
           CheckLimit(limits::kRoomJoinRate, limits::kRoomJoinRate.name,
                      options.room_joins_per_minute);
+      !status.ok()) {
+    return status;
+  }
+  if (absl::Status status = ValidatePlayRooms(options.play_rooms, "play_rooms");
       !status.ok()) {
     return status;
   }
@@ -142,7 +149,10 @@ Shard::Shard(const ShardOptions& options, Entropy& entropy)
       entropy_(entropy),
       joins_(std::make_unique<MinuteRates>(options.room_joins_per_minute,
                                            kJoinsMax)),
-      alarms_(std::make_unique<RoomAlarms>()) {
+      alarms_(std::make_unique<RoomAlarms>()),
+      hosted_(std::make_unique<HostedRooms>(
+          options.play_rooms, entropy, *joins_,
+          [this] { TellAlarm(hosted_->next_alarm()); })) {
   PARLOR_CHECK(ValidateOptions(options).ok());
 }
 
@@ -154,9 +164,11 @@ void Shard::SetOptions(const ShardOptions& options) {
                options.seats == options_.seats);
   options_ = options;
   joins_->SetPerMinute(options.room_joins_per_minute);
+  hosted_->SetRooms(options.play_rooms);
 }
 
 Refusal Shard::Admit(TimePoint now, const Hello& hello, const Address& from) {
+  if (!hello.play.empty()) return hosted_->Admit(now, hello, from);
   // A room that is over, though its alarm did not run yet, is in nobody's way.
   if (const auto found = by_number_.find(hello.room);
       found != by_number_.end() && found->second->alarm.at() <= now) {
@@ -177,6 +189,9 @@ Refusal Shard::Admit(TimePoint now, const Hello& hello, const Address& from) {
 ConnectionId Shard::Attach(TimePoint now,
                            std::unique_ptr<Connection> connection,
                            const Hello& hello) {
+  if (!hello.play.empty()) {
+    return hosted_->Attach(now, std::move(connection), hello);
+  }
   PARLOR_CHECK(Admit(now, hello).status == 0);
   const ConnectionId id =
       sessions_.Insert(std::make_unique<Session>(*this, std::move(connection)));
@@ -270,6 +285,7 @@ void Shard::OnAlarm(TimePoint now) {
   for (int i = 0; i < kRoomsPerAlarm && alarms_->next() <= now; ++i) {
     RunAlarm(now, *by_number_.at(alarms_->first()));
   }
+  hosted_->OnAlarm(now);
   if (keeping_) KeepDue(now);
 }
 
@@ -281,9 +297,9 @@ void Shard::RunAlarm(TimePoint now, Entry& entry) {
 }
 
 TimePoint Shard::next_alarm() const {
-  if (!keeping_ || keeping_->due.next() == kNever) return alarms_->next();
-  return std::min(alarms_->next(),
-                  std::max(keeping_->due.next(), keeping_->not_before));
+  const TimePoint next = std::min(alarms_->next(), hosted_->next_alarm());
+  if (!keeping_ || keeping_->due.next() == kNever) return next;
+  return std::min(next, std::max(keeping_->due.next(), keeping_->not_before));
 }
 
 // --- Recording, keeping
@@ -355,6 +371,8 @@ void Shard::KeepDue(TimePoint now) {
   }
 }
 
+void Shard::Drain(TimePoint now) { hosted_->Drain(now); }
+
 void Shard::EndAll(TimePoint now, CloseReason reason) {
   const bool keep = keeping_ && reason == CloseReason::kRestart;
   rooms_.ForEach([&](RoomId, std::unique_ptr<Entry>& entry) {
@@ -367,21 +385,28 @@ void Shard::EndAll(TimePoint now, CloseReason reason) {
   sessions_.ForEach([&](ConnectionId, std::unique_ptr<Session>& session) {
     session->connection().Close(reason);
   });
+  hosted_->EndAll(now, reason);
 }
 
 std::size_t Shard::rooms() const {
-  return rooms_open_.load(std::memory_order_relaxed);
+  return rooms_open_.load(std::memory_order_relaxed) + hosted_->open();
 }
 
 std::size_t Shard::players() const {
-  return players_.load(std::memory_order_relaxed);
+  return players_.load(std::memory_order_relaxed) + hosted_->players();
 }
 
-std::size_t Shard::connections() const { return sessions_.size(); }
+std::size_t Shard::connections() const {
+  return sessions_.size() + hosted_->connections();
+}
 
 const lockstep::Room* Shard::FindRoom(std::uint32_t number) const {
   const auto found = by_number_.find(number);
   return found == by_number_.end() ? nullptr : &found->second->room;
+}
+
+const HostedRoom* Shard::FindPlayRoom(std::string_view key) const {
+  return hosted_->Find(key);
 }
 
 }  // namespace parlor::host

@@ -11,6 +11,8 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string_view>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
@@ -18,6 +20,7 @@
 #include "parlor/connector.h"
 #include "parlor/entropy.h"
 #include "parlor/host/address.h"
+#include "parlor/host/play_room.h"
 #include "parlor/host/room_store.h"
 #include "parlor/ids.h"
 #include "parlor/limits.h"
@@ -27,6 +30,7 @@
 
 namespace parlor::host {
 
+class HostedRooms;
 class MinuteRates;
 class RoomAlarms;
 class RoomRecords;
@@ -35,8 +39,11 @@ struct ShardOptions {
   lockstep::RoomOptions room{};
   std::int64_t rooms = limits::kRooms.fallback;
   std::int64_t seats = limits::kSeats.fallback;  // most seats a room takes
-  // Of one address into one room; resumes do not count.
+  // Of one address into one room; resumes do not count, but into hosted rooms,
+  // which alone can tell them from joins.
   std::int64_t room_joins_per_minute = limits::kRoomJoinRate.fallback;
+  // The hosted rooms. What is above is of lockstep rooms but for the joins.
+  std::vector<PlayRoom> play_rooms{};
 };
 
 absl::Status ValidateOptions(const ShardOptions& options);
@@ -89,7 +96,7 @@ class Shard {
 
   // What rooms are opened with from here on, and how often an address may join
   // one, in minutes that have begun too. `options` are valid; how many rooms
-  // and seats there are stays.
+  // and seats there are stays, and the hosted rooms' keys.
   void SetOptions(const ShardOptions& options);
 
   // Whether `hello` may come in, asked before its connection is answered and
@@ -101,22 +108,33 @@ class Shard {
   // address counts for the room's number, whatever becomes of the join or the
   // room; a resume does not, nor does what has no address (Address(), of this
   // process).
+  //
+  // Of a hosted room (hello.play): 404 no such key, 429 as above, 503 it cannot
+  // be had, or nobody is in there and there is a drain. With status 0 it is
+  // open from here on.
   Refusal Admit(TimePoint now, const Hello& hello, const Address& from = {});
 
   // Takes a connection whose hello was admitted: seats it, opening the room if
-  // need be, or closes it (4000, 4002). A resume opens no room.
+  // need be, or closes it (4000, 4002). A resume opens no room. A hosted room
+  // gets the connection with hello.identity, or else its own.
   ConnectionId Attach(TimePoint now, std::unique_ptr<Connection> connection,
                       const Hello& hello);
 
-  // Acts on the rooms' deadlines at or before `now`, of kRoomsPerAlarm rooms at
-  // most: next_alarm() says whether there are more.
+  // Acts on the rooms' deadlines at or before `now`, of kRoomsPerAlarm lockstep
+  // rooms and a few hosted ones at most: next_alarm() says whether there are
+  // more.
   void OnAlarm(TimePoint now);
   TimePoint next_alarm() const;
   // Called, inside any call into the shard or event of a connection, when
   // next_alarm() has become earlier; it must not call into the shard.
   void SetAlarmHook(std::function<void(TimePoint)> hook);
 
-  // Closes every connection with `reason`; rooms end. Connections finish
+  // The host is about to end: hosted rooms seat nobody new from here on
+  // (HostedRoom::Drain). Lockstep joins are kept out before they come here.
+  void Drain(TimePoint now);
+
+  // Closes every connection with `reason`, or as its hosted room has it
+  // (HostedRoom::End); rooms end. Connections finish
   // closing with their pumps; what they still say goes nowhere. Matches that
   // end with kRestart are kept as they are at `now`, and forgotten with any
   // other reason. With a store, nobody is attached any more.
@@ -124,10 +142,11 @@ class Shard {
 
   std::size_t connections() const;  // that are attached, closing ones too
   // These two may be asked from any thread.
-  std::size_t rooms() const;    // that are open
+  std::size_t rooms() const;    // that are open, of both kinds
   std::size_t players() const;  // connected seats
   // Null when no such room is open. Until the next call into the shard.
   const lockstep::Room* FindRoom(std::uint32_t number) const;
+  const HostedRoom* FindPlayRoom(std::string_view key) const;
 
  private:
   class Session;
@@ -156,6 +175,7 @@ class Shard {
   std::unique_ptr<MinuteRates> joins_;
   std::unique_ptr<RoomAlarms> alarms_;  // when each room wants OnAlarm
   std::unique_ptr<Keeping> keeping_;    // null: there is no store
+  std::unique_ptr<HostedRooms> hosted_;
   RoomRecords* records_ = nullptr;
   std::function<void(TimePoint)> alarm_hook_;
   // For whoever asks from another thread; written on ours alone.
