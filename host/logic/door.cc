@@ -101,10 +101,11 @@ void Door::OnHandover(Handover handover) {
   if (refusal.status != 0) {
     return stream::RefuseClient(loop_, stream_, parts, refusal);
   }
-  shard_.Attach(loop_.now(),
-                stream::AcceptClient(loop_, stream_, parts, kLockstepProtocol,
-                                     handover.unread),
-                handover.hello);
+  shard_.Attach(
+      loop_.now(),
+      stream::AcceptClient(loop_, stream_, parts, RoomProtocol(handover.hello),
+                           handover.unread),
+      handover.hello);
 }
 
 Refusal Door::Admit(const Hello& hello, const Address& from) {

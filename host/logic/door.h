@@ -54,6 +54,9 @@ class Door {
   // before it: the pipes have something.
   void OnWake() { pumping_.Pump(); }
 
+  // In a turn of the loop: as Shard's.
+  void Drain() { shard_.Drain(loop_.now()); }
+
   // In a turn of the loop, once: closes everyone with `reason`. Whoever comes
   // later is refused with 503, or closed with `reason`. `ended` is called in a
   // later turn, when everybody has taken the close, or after twice linger_ms,

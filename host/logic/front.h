@@ -66,7 +66,8 @@ struct HostFigures {
 //                       503 with "ok":false while the gate drains
 //   POST /invite        what the gate says of the body; 413 above
 //                       kInviteBodyMax, 400 when it is not written as HTTP is
-//   ... /room/<n>       503 or 404 (Gate::CheckPath), what no upgrade is
+//   ... /room/<n>, /play/<key>
+//                       503 or 404 (Gate::CheckPath), what no upgrade is
 //                       refused with (websocket_handshake.h), what
 //                       Gate::CheckJoin says; or it is handed over
 //   anything else       501 for a method that HTTP does not know, 404 for a

@@ -60,7 +60,8 @@ Page PageOf(std::string_view target, std::string_view base_path) {
   path.remove_prefix(base_path.size());
   if (path == "/healthz") return Page::kHealth;
   if (path == "/invite") return Page::kInvite;
-  return path.starts_with("/room/") ? Page::kRoom : Page::kNone;
+  const bool is_room = path.starts_with("/room/") || path.starts_with("/play/");
+  return is_room ? Page::kRoom : Page::kNone;
 }
 
 Request RequestOf(const HttpRequestHead& head) {

@@ -19,6 +19,7 @@
 #include "parlor/host/access_store.h"
 #include "parlor/host/address.h"
 #include "parlor/host/gate_options.h"
+#include "parlor/host/play_room.h"
 #include "parlor/time.h"
 #include "parlor/transports/request.h"
 
@@ -69,6 +70,7 @@ bool IsVisible(std::string_view text) {
 Gate::Gate(const GateOptions& options, GateRooms rooms, WallClock wall_clock,
            std::size_t addresses_max)
     : rooms_(std::move(rooms)),
+      play_keys_(rooms_.play),
       wall_clock_(std::move(wall_clock)),
       attempts_(options.joins_per_minute, addresses_max),
       failures_(Third(options.joins_per_minute), addresses_max) {
@@ -89,7 +91,16 @@ void Gate::SetOptions(const GateOptions& options) {
   failures_.SetPerMinute(Third(options.joins_per_minute));
 }
 
+void Gate::SetPlayRooms(const std::vector<PlayRoom>& rooms) {
+  PARLOR_CHECK(rooms.size() == rooms_.play.size());
+  rooms_.play = rooms;
+}
+
 Refusal Gate::CheckPath(const Request& request) const {
+  if (const auto key = ParsePlayKey(request.target, rooms_.base_path)) {
+    if (!play_keys_.Find(*key)) return {.status = 404};
+    return {};
+  }
   const bool resumes = std::any_of(
       request.protocols.begin(), request.protocols.end(),
       [](std::string_view text) { return text.starts_with(kResumePrefix); });
@@ -102,24 +113,42 @@ Refusal Gate::CheckPath(const Request& request) const {
 Gate::JoinAnswer Gate::CheckJoin(TimePoint now, const Request& request,
                                  const Address& address, Hello* hello) {
   Hello read;
-  const std::uint16_t wrong =
-      ParseRoomRequest(request, rooms_.base_path, &read);
+  const std::uint16_t wrong = Read(request, &read);
   if (wrong != 0) return {{.status = wrong}};
-  if (read.players > rooms_.seats) return {{.status = 400}};
   if (request.origin && !IsAllowed(*request.origin)) {
     return {{.status = kForbidden}};
   }
   const std::uint32_t wait = CountAttempt(now, address);
   if (wait > 0) return {{.status = kTooManyRequests, .retry_after_s = wait}};
-  const Verdict verdict = Judge(read);
+  const bool open = !read.play.empty() && rooms_.play[read.room].open;
+  const Verdict verdict = Judge(read, open_ || (open && !shut_));
   if (!verdict.let_in && !verdict.ask) return {CountFailure(now, address)};
+  if (verdict.ask) read.identity = PassIdText(verdict.ask->pass);
   *hello = std::move(read);
   return {.ask = verdict.ask};
 }
 
+std::uint16_t Gate::Read(const Request& request, Hello* hello) const {
+  const auto key = ParsePlayKey(request.target, rooms_.base_path);
+  if (!key) {
+    const std::uint16_t wrong =
+        ParseRoomRequest(request, rooms_.base_path, hello);
+    if (wrong != 0) return wrong;
+    return hello->players > rooms_.seats ? 400 : 0;
+  }
+  const auto number = play_keys_.Find(*key);
+  if (!number) return 404;
+  const std::uint16_t wrong =
+      ParsePlayRequest(request, rooms_.base_path, hello);
+  hello->room = *number;
+  return wrong;
+}
+
 Refusal Gate::FinishJoin(TimePoint now, PassAnswer said, const Hello& hello,
                          const Address& address) {
-  if (draining_ && !hello.resume) return {.status = kUnavailable};
+  if (draining_ && !hello.resume && hello.play.empty()) {
+    return {.status = kUnavailable};
+  }
   switch (said) {
     case PassAnswer::kLetIn:
       return {};
@@ -231,32 +260,32 @@ Refusal Gate::CountFailure(TimePoint now, const Address& address) {
   return {.status = kForbidden};
 }
 
-Gate::Verdict Gate::Judge(const Hello& hello) const {
+Gate::Verdict Gate::Judge(const Hello& hello, bool open) const {
   std::string_view access = hello.access;
-  if (HasPrefix(access, kInvitePrefix)) return JudgeCode(access);
+  if (HasPrefix(access, kInvitePrefix)) return JudgeCode(access, open);
   std::string_view device = hello.device;
   if (HasPrefix(access, kPassPrefix) && HasPrefix(device, kDevicePrefix)) {
-    return JudgePass(access, device);
+    return JudgePass(access, device, open);
   }
-  return {.let_in = open_};
+  return {.let_in = open};
 }
 
 Gate::Verdict Gate::JudgeBody(std::string_view body) const {
   body = Trimmed(body);
   const std::size_t end = body.find('\n');
-  if (end == std::string_view::npos) return JudgeCode(body);
+  if (end == std::string_view::npos) return JudgeCode(body, open_);
   std::string_view pass = body.substr(0, end);
   if (pass.ends_with('\r')) pass.remove_suffix(1);
-  return JudgePass(pass, body.substr(end + 1));
+  return JudgePass(pass, body.substr(end + 1), open_);
 }
 
-Gate::Verdict Gate::JudgeCode(std::string_view code) const {
-  return {.let_in = open_ || (!shut_ && codes_.Has(code)), .why = kNotValid};
+Gate::Verdict Gate::JudgeCode(std::string_view code, bool open) const {
+  return {.let_in = open || (!shut_ && codes_.Has(code)), .why = kNotValid};
 }
 
 Gate::Verdict Gate::JudgePass(std::string_view text,
-                              std::string_view device_key) const {
-  if (!passes_ || shut_) return {.let_in = open_, .why = kNotValid};
+                              std::string_view device_key, bool open) const {
+  if (!passes_ || shut_) return {.let_in = open, .why = kNotValid};
   const auto pass = ReadPass(text, pass_secret_);
   const std::int64_t now_s = wall_clock_();
   if (!pass || !IsDeviceKey(device_key) || pass->devices > pass_devices_max_ ||

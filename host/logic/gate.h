@@ -17,10 +17,12 @@
 #include "logic/access_codes.h"
 #include "logic/forwarded.h"
 #include "logic/minute_rates.h"
+#include "logic/play_keys.h"
 #include "parlor/connector.h"
 #include "parlor/host/access_store.h"
 #include "parlor/host/address.h"
 #include "parlor/host/gate_options.h"
+#include "parlor/host/play_room.h"
 #include "parlor/time.h"
 #include "parlor/transports/request.h"
 
@@ -31,6 +33,8 @@ struct GateRooms {
   std::int64_t rooms = 0;  // numbers 0..rooms-1
   std::int64_t seats = 0;  // ?players= is 1..seats; what /invite answers
   std::string base_path;   // of all paths; "" or "/games"
+  // The hosted ones, which are valid; what makes them is not looked at.
+  std::vector<PlayRoom> play{};
 };
 
 // What POST /invite takes of a body (contract).
@@ -52,38 +56,46 @@ class Gate {
 
   // For whoever asks from here on. What was counted stays counted.
   void SetOptions(const GateOptions& options);
+  // Which of the hosted rooms are open from here on; they are the same.
+  void SetPlayRooms(const std::vector<PlayRoom>& rooms);
   // Takes the place of the codes that the AccessStore has (access_codes.h).
   void SetStoreCodes(std::vector<Sha256> codes) {
     codes_.SetStored(std::move(codes));
   }
 
-  // Joins are refused with 503 from here on; resumes pass.
+  // Joins are refused with 503 from here on; resumes pass. So does who wants
+  // into a hosted room: only the room hears whether he resumes.
   void Drain() { draining_ = true; }
   bool draining() const { return draining_; }
 
   // Of the addresses below, whoever asks says which client's they are.
   const TrustedProxies& proxies() const { return proxies_; }
 
-  // The decision about a request for a room falls in two steps, since a
-  // WebSocket's upgrade is looked at between them (contract: draining, path and
-  // number, upgrade, players, protocol, origin, rate, access):
+  // The decision about a request for a room, of either kind, falls in two
+  // steps, since a WebSocket's upgrade is looked at between them (contract:
+  // draining, path and number, upgrade, players, protocol, origin, rate,
+  // access):
   //
-  // 503 when draining and no resume token is offered; 404 when the target names
-  // no room that is run here. Status 0: go on.
+  // 503 when draining and no resume token is offered (nor a hosted room's path
+  // is asked for); 404 when the target names no room that is run here. Status
+  // 0: go on.
   Refusal CheckPath(const Request& request) const;
   // Of a request that CheckPath let go on, in this order: 400
-  // (ParseRoomRequest, or more players than a room seats), 403 (origin), 429
-  // with the seconds to wait (counts the attempt), 403 (access; counts as
-  // failed). Status 0: `*hello` says what is wanted; it is changed only then. A
-  // resume is asked for its access as a join is.
+  // (ParseRoomRequest, ParsePlayRequest, or more players than a room seats),
+  // 403 (origin), 429 with the seconds to wait (counts the attempt), 403
+  // (access; counts as failed). Status 0: `*hello` says what is wanted; it is
+  // changed only then. A resume is asked for its access as a join is. Of a
+  // hosted room, hello.room is its number among them, which chooses its shard.
   struct JoinAnswer {
     Refusal refusal{};
-    // With status 0: it is let in if FinishJoin says so of the store's answer.
+    // With status 0: it is let in if FinishJoin says so of the store's answer,
+    // and hello.identity, which is the pass's id, is verified then.
     std::optional<PassUse> ask{};
   };
   JoinAnswer CheckJoin(TimePoint now, const Request& request,
                        const Address& address, Hello* hello);
-  // 503 when a drain began meanwhile and no resume token was offered, or when
+  // 503 when a drain began meanwhile and no resume token was offered (to a
+  // lockstep room), or when
   // the store cannot tell; 403 (counts as failed), or 429 when others of the
   // address used its failures up meanwhile. Status 0: it is let in.
   Refusal FinishJoin(TimePoint now, PassAnswer said, const Hello& hello,
@@ -124,10 +136,14 @@ class Gate {
 
   std::uint32_t CountAttempt(TimePoint now, const Address& address);
   bool IsAllowed(std::string_view origin) const;
-  Verdict Judge(const Hello& hello) const;
+  // 0 and `*hello`, or 400 or 404.
+  std::uint16_t Read(const Request& request, Hello* hello) const;
+  // `open`: who shows nothing may come in.
+  Verdict Judge(const Hello& hello, bool open) const;
   Verdict JudgeBody(std::string_view body) const;
-  Verdict JudgeCode(std::string_view code) const;
-  Verdict JudgePass(std::string_view text, std::string_view device_key) const;
+  Verdict JudgeCode(std::string_view code, bool open) const;
+  Verdict JudgePass(std::string_view text, std::string_view device_key,
+                    bool open) const;
   Refusal CountFailure(TimePoint now, const Address& address);
   InviteAnswer AnswerTo(std::optional<std::string_view> origin) const;
   void Accept(InviteAnswer& answer) const;
@@ -137,6 +153,7 @@ class Gate {
               std::string_view why);
 
   GateRooms rooms_;
+  PlayKeys play_keys_;
   WallClock wall_clock_;
   bool draining_ = false;
   bool open_ = false;

@@ -15,6 +15,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "logic/digest.h"
 #include "parlor/byte_io.h"
@@ -114,6 +115,10 @@ bool IsDeviceKey(std::string_view key) {
            return absl::ascii_isalnum(static_cast<unsigned char>(c)) ||
                   c == '-' || c == '_';
          });
+}
+
+std::string PassIdText(std::uint64_t id) {
+  return absl::StrCat(absl::Hex(id, absl::kZeroPad16));
 }
 
 Sha256 HashDevice(std::uint64_t pass, std::string_view key) {

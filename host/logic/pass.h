@@ -35,6 +35,9 @@ std::optional<Pass> ReadPass(std::string_view text, std::string_view secret);
 // What a device shows with a pass: 16 to 64 characters of base64url.
 bool IsDeviceKey(std::string_view key);
 
+// 16 hexadecimal digits, as it is shown, and known to rooms by.
+std::string PassIdText(std::uint64_t id);
+
 // What is stored of it: differs between passes, so that a device that has two
 // does not show that they belong together.
 Sha256 HashDevice(std::uint64_t pass, std::string_view key);

@@ -37,7 +37,8 @@ FrontOptions ForFront(const ServerOptions& options) {
 GateRooms ForGate(const ServerOptions& options) {
   return {.rooms = options.shard.rooms,
           .seats = options.shard.seats,
-          .base_path = options.base_path};
+          .base_path = options.base_path,
+          .play = options.shard.play_rooms};
 }
 
 }  // namespace
@@ -90,6 +91,7 @@ void Reception::AskStore(const PassUse& use,
 
 void Reception::SetOptions(const ServerOptions& options) {
   gate_.SetOptions(options.gate);
+  gate_.SetPlayRooms(options.shard.play_rooms);
   front_.SetOptions(ForFront(options));
   connections_max_ = static_cast<std::uint64_t>(options.connections);
   drain_ms_ = options.drain_ms;
@@ -103,6 +105,7 @@ void Reception::Drain() {
   if (gate_.draining()) return Stop(CloseReason::kRestart);
   LogInfo("draining for " + std::to_string(drain_ms_) + " ms");
   gate_.Drain();
+  ports_.DrainDoors();
   drain_end_.SetAlarm(loop_.now() + drain_ms_ * kMillisecond);
 }
 

@@ -37,8 +37,10 @@ class Reception final : private Front::Ports {
   class Ports {
    public:
     // In turns of each door's own loop: handovers in the order of the calls,
-    // and End behind all of them.
+    // and End behind all of them; the drain before it, and before or after
+    // handovers that were called first.
     virtual void HandOver(Handover handover) = 0;  // to that of hello.room
+    virtual void DrainDoors() = 0;                 // all of them (Door::Drain)
     // All doors; each calls `ended` once, on any thread (Door::End).
     virtual void End(CloseReason reason,
                      const std::function<void()>& ended) = 0;

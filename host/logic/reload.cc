@@ -1,14 +1,26 @@
 #include "logic/reload.h"
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 
 #include "absl/status/status.h"
+#include "parlor/host/play_room.h"
 #include "parlor/host/server.h"
+#include "parlor/host/shard.h"
 #include "parlor/status.h"
 #include "parlor/transports/stream_options.h"
 
 namespace parlor::host {
+namespace {
+
+// They are numbered, and open rooms go on.
+bool HaveTheSameKeys(const ShardOptions& a, const ShardOptions& b) {
+  return std::ranges::equal(a.play_rooms, b.play_rooms, {}, &PlayRoom::key,
+                            &PlayRoom::key);
+}
+
+}  // namespace
 
 absl::Status CheckReload(const ServerOptions& present,
                          const ServerOptions& next) {
@@ -26,6 +38,7 @@ absl::Status CheckReload(const ServerOptions& present,
       {"server.shards", present.shards == next.shards},
       {"server.shard.rooms", present.shard.rooms == next.shard.rooms},
       {"server.shard.seats", present.shard.seats == next.shard.seats},
+      {"server.shard.play_rooms", HaveTheSameKeys(present.shard, next.shard)},
       {"server.stream.reliable_bytes_max",
        a.reliable_bytes_max == b.reliable_bytes_max},
       {"server.stream.message_bytes_max",

@@ -65,6 +65,10 @@ void DoorThread::HandOver(Handover handover) {
   arrivals_waker_.Wake();
 }
 
+void DoorThread::Drain() {
+  loop_.Post([this] { door_.Drain(); });
+}
+
 void DoorThread::SetOptions(const ShardOptions& options) {
   loop_.Post([this, options] { door_.shard().SetOptions(options); });
 }

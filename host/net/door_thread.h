@@ -60,6 +60,7 @@ class DoorThread {
   void HandOver(Handover handover);
   void End(CloseReason reason, std::function<void()> ended);
   // Any thread; in the next turn of the loop, whoever is still at the door.
+  void Drain();
   void SetOptions(const ShardOptions& options);
 
   // Any thread: those who have been leaving longest, kHandoversPerTurn of them

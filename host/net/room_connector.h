@@ -6,12 +6,15 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "logic/play_keys.h"
 #include "net/inbox.h"
 #include "parlor/connection.h"
 #include "parlor/connector.h"
+#include "parlor/host/shard.h"
 #include "parlor/time.h"
 #include "parlor/transports/memory_pipe.h"
 
@@ -26,18 +29,28 @@ class Entrance {
     kEnding,    // nobody comes in
   };
 
-  Entrance(std::int64_t rooms, std::int64_t seats, const PipeOptions& pipe)
-      : rooms_(rooms), seats_(seats), pipe_(pipe) {}
+  Entrance(const ShardOptions& rooms, const PipeOptions& pipe)
+      : rooms_(rooms.rooms),
+        seats_(rooms.seats),
+        play_keys_(rooms.play_rooms),
+        pipe_(pipe) {}
 
-  // Before anyone connects. Room n is at inbox n modulo their number.
+  // Before anyone connects. Room n is at inbox n modulo their number, and
+  // hosted room n too.
   void Add(std::shared_ptr<Inbox> inbox) {
     inboxes_.push_back(std::move(inbox));
   }
 
   // The rest may be called from any thread.
 
-  Inbox& InboxOf(std::uint32_t room) const {
-    return *inboxes_[room % inboxes_.size()];
+  // Of a key that no room has, 0.
+  std::uint32_t NumberOf(std::string_view play_key) const {
+    return play_keys_.Find(play_key).value_or(0);
+  }
+  Inbox& InboxOf(const Hello& hello) const {
+    const std::uint32_t number =
+        hello.play.empty() ? hello.room : NumberOf(hello.play);
+    return *inboxes_[number % inboxes_.size()];
   }
 
   Phase phase() const { return phase_.load(std::memory_order_acquire); }
@@ -53,6 +66,7 @@ class Entrance {
  private:
   const std::int64_t rooms_;
   const std::int64_t seats_;
+  const PlayKeys play_keys_;
   const PipeOptions pipe_;
   std::vector<std::shared_ptr<Inbox>> inboxes_;
   std::atomic<Phase> phase_ = Phase::kOpen;

@@ -22,6 +22,7 @@
 #include "logic/handover.h"
 #include "logic/reception.h"
 #include "logic/reload.h"
+#include "logic/told_rooms.h"
 #include "net/acceptor.h"
 #include "net/door_thread.h"
 #include "net/epoll_loop.h"
@@ -66,6 +67,12 @@ ServerOptions WithoutSecrets(ServerOptions options) {
   return options;
 }
 
+ServerOptions WithToldRooms(ServerOptions options, const LogSink& log) {
+  options.shard.play_rooms =
+      ToldRooms(std::move(options.shard.play_rooms), log);
+  return options;
+}
+
 // On one loop with the front when there are no threads.
 std::size_t DoorsOf(const ServerOptions& options) {
   return options.shards > 0 ? static_cast<std::size_t>(options.shards) : 1;
@@ -92,9 +99,12 @@ class NetServer final : public Server, private Reception::Ports {
   }
   void Attach(std::unique_ptr<Connection> connection,
               const Hello& hello) override {
-    entrance_->InboxOf(hello.room).Put(std::move(connection), hello);
+    entrance_->InboxOf(hello).Put(std::move(connection), hello);
   }
   NetLoop& loop(std::uint32_t room) override { return DoorOf(room).loop(); }
+  NetLoop& play_loop(std::string_view key) override {
+    return DoorOf(entrance_->NumberOf(key)).loop();
+  }
 
   void Drain() override;
   void Stop(CloseReason reason) override;
@@ -142,6 +152,7 @@ class NetServer final : public Server, private Reception::Ports {
   void OnAcceptStatus(const absl::Status& status);
   void HandOver(Handover handover) override;
   void SetOptions(const ShardOptions& options) override;
+  void DrainDoors() override;
   void End(CloseReason reason, const std::function<void()>& ended) override;
   void StopAccepting() override;
 
@@ -177,8 +188,8 @@ NetServer::NetServer(const ServerOptions& options, Entropy& entropy,
                      LogSink log)
     : options_(WithoutSecrets(options)),
       log_(std::move(log)),
-      entrance_(std::make_shared<Entrance>(
-          options.shard.rooms, options.shard.seats, PipesLike(options.stream))),
+      entrance_(
+          std::make_shared<Entrance>(options.shard, PipesLike(options.stream))),
       reception_(loop_.internal(), options,
                  {.doors = DoorsOf(options),
                   .wall_clock = WallClockSeconds,
@@ -311,6 +322,10 @@ void NetServer::SetOptions(const ShardOptions& options) {
   }
 }
 
+void NetServer::DrainDoors() {
+  for (const std::unique_ptr<DoorThread>& door : doors_) door->Drain();
+}
+
 void NetServer::End(CloseReason reason, const std::function<void()>& ended) {
   for (const std::unique_ptr<DoorThread>& door : doors_) {
     door->End(reason, ended);
@@ -334,9 +349,9 @@ void NetServer::OnEnded() {
 absl::Status NetServer::Reload(const ServerOptions& options) {
   absl::Status status = CheckReload(options_, options);
   if (!status.ok()) return status;
-  loop_.Post([this, options] {
-    tls_ = options.tls;
-    reception_.SetOptions(options);
+  loop_.Post([this, told = WithToldRooms(options, log_)] {
+    tls_ = told.tls;
+    reception_.SetOptions(told);
   });
   return status;
 }
@@ -420,7 +435,8 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Create(
     return status;
   }
   try {
-    auto server = std::make_unique<NetServer>(options, entropy, log);
+    auto server =
+        std::make_unique<NetServer>(WithToldRooms(options, log), entropy, log);
     if (absl::Status status = server->Listen(); !status.ok()) return status;
     // Of a host that has its ports: one that cannot start leaves the file to
     // the next that tries. Clients that connect meanwhile wait for the start.

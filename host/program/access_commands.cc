@@ -127,10 +127,6 @@ std::string TimeText(std::int64_t seconds) {
                          parts.tm_min);
 }
 
-std::string PassIdText(std::uint64_t id) {
-  return absl::StrFormat("%016x", id);
-}
-
 // What the file holds may have been written by another.
 std::string LabelText(const std::string& label) {
   return host::WhatIsWrongWithLabel(label).empty() ? label : Printable(label);
@@ -295,7 +291,7 @@ Exit NewPass(const Call& call, Entropy& entropy) {
       host::WritePass({.id = id, .expires_s = expires_s, .devices = *devices},
                       *secret) +
           "\n",
-      "pass " + PassIdText(id) + ForText(*label) + ", until " +
+      "pass " + host::PassIdText(id) + ForText(*label) + ", until " +
           TimeText(expires_s) + " UTC, for " +
           host::Counted(*devices, "device", "devices") + "." +
           std::string(kShownOnce) +
@@ -310,7 +306,7 @@ Exit ListPasses(const Call& call, Entropy& /*entropy*/) {
   std::vector<std::vector<std::string>> rows = {
       {"ID", "MADE (UTC)", "UNTIL (UTC)", "DEVICES", "STATE", "FOR"}};
   for (const AccessDatabase::Pass& pass : *passes) {
-    rows.push_back({PassIdText(pass.id), TimeText(pass.made_s),
+    rows.push_back({host::PassIdText(pass.id), TimeText(pass.made_s),
                     TimeText(pass.expires_s),
                     std::to_string(pass.devices) + " of " +
                         std::to_string(pass.devices_max),
@@ -342,7 +338,7 @@ Exit RevokePass(const Call& call, Entropy& /*entropy*/) {
   const absl::Status status = (*database)->RevokePass(
       id, known ? pass->expires_s : latest_s, call.now_s);
   if (!status.ok()) return Failure(status);
-  return Said({}, "pass " + PassIdText(id) +
+  return Said({}, "pass " + host::PassIdText(id) +
                       (known ? "" : ", which was not made with this file,") +
                       std::string(kRevokedText));
 }

@@ -136,6 +136,12 @@ void HostProcess::SetOptions(const host::ShardOptions& options) {
   }
 }
 
+void HostProcess::DrainDoors() {
+  for (const std::unique_ptr<Shard>& shard : shards_) {
+    shard->loop.Post([&door = shard->door] { door.Drain(); });
+  }
+}
+
 void HostProcess::StopAccepting() { machine_.ShutPorts(); }
 
 void HostProcess::Drain() {

@@ -70,6 +70,7 @@ class HostProcess final : public Listener, private host::Reception::Ports {
   void HandOver(host::Handover handover) override;
   void End(CloseReason reason, const std::function<void()>& ended) override;
   void SetOptions(const host::ShardOptions& options) override;
+  void DrainDoors() override;
   host::ServerFigures DoorFigures() const override;
   void StopAccepting() override;
   void OnEnded() override { ended_ = true; }

@@ -114,6 +114,7 @@ struct Client final : stream::ByteStream::Events {
 };
 
 struct Taken {
+  std::string play;
   std::uint32_t room = 0;
   std::int32_t players = 0;
   std::string access;
@@ -130,7 +131,8 @@ class World final : Front::Ports {
       : executor_(seed, Executor::Ties::kShuffled),
         store_(store),
         gate_(
-            GateOf(store), {.rooms = kRooms, .seats = kSeats},
+            GateOf(store),
+            {.rooms = kRooms, .seats = kSeats, .play = {{.key = "p"}}},
             [] { return kWallSeconds; }, kAddressesMax),
         front_(loop_, Options(), gate_, *this) {}
 
@@ -173,15 +175,17 @@ class World final : Front::Ports {
 
   // What was handed over, read to what is there of it.
   Taken Read(Handover& handover) {
-    Taken taken{.room = handover.hello.room,
+    const bool plays = !handover.hello.play.empty();
+    Taken taken{.play = handover.hello.play,
+                .room = handover.hello.room,
                 .players = handover.hello.players,
                 .access = handover.hello.access,
                 .address = handover.address,
                 .rest = std::string(AsText(handover.unread))};
-    PARLOR_CHECK(taken.room < kRooms);
-    PARLOR_CHECK(taken.players >= 1 && taken.players <= kSeats);
+    PARLOR_CHECK(taken.room < (plays ? 1 : kRooms));
+    PARLOR_CHECK(plays || (taken.players >= 1 && taken.players <= kSeats));
     PARLOR_CHECK(taken.rest.size() < kFrontReadBytes);
-    taken.accepted = handover.handshake->Accept(kLockstepProtocol);
+    taken.accepted = handover.handshake->Accept(RoomProtocol(handover.hello));
     const auto stream =
         std::exchange(handover.stream, nullptr)->Unpark(shard_loop_);
     std::vector<std::byte> buffer(kBufferBytes);

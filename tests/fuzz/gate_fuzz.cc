@@ -133,7 +133,10 @@ class World {
     return options;
   }
   static GateRooms Rooms(std::uint8_t choice) {
-    return {.rooms = 4, .seats = 8, .base_path = (choice & 8) != 0 ? "/b" : ""};
+    return {.rooms = 4,
+            .seats = 8,
+            .base_path = (choice & 8) != 0 ? "/b" : "",
+            .play = {{.key = "c"}, {.key = "p", .open = true}}};
   }
 
   std::string_view Field() {
@@ -176,12 +179,13 @@ class World {
     }
     switch (refusal.status) {
       case 0:
-        PARLOR_CHECK(hello.room < rooms_.rooms);
-        PARLOR_CHECK(hello.players >= 1 && hello.players <= rooms_.seats);
+        CheckRoom(hello);
         PARLOR_CHECK(MayAsk(origin));
+        PARLOR_CHECK(hello.identity ==
+                     (answer.ask ? PassIdText(answer.ask->pass) : ""));
         if (answer.ask) return FinishJoin(*answer.ask, hello);
         PARLOR_CHECK(
-            options_.open ||
+            options_.open || hello.play == "p" ||
             (!options_.codes.empty() &&
              Upper(hello.access) == Upper("invite." + options_.codes[0])));
         return CountLookedAt(false);
@@ -191,6 +195,16 @@ class World {
         return;
       default:
         PARLOR_CHECK(refusal.status == 400 || refusal.status == 429);
+    }
+  }
+
+  void CheckRoom(const Hello& hello) const {
+    if (hello.play.empty()) {
+      PARLOR_CHECK(hello.room < rooms_.rooms);
+      PARLOR_CHECK(hello.players >= 1 && hello.players <= rooms_.seats);
+    } else {
+      PARLOR_CHECK(rooms_.play.at(hello.room).key == hello.play);
+      PARLOR_CHECK(hello.players == 0 && !hello.resume);
     }
   }
 
@@ -207,7 +221,7 @@ class World {
     PARLOR_CHECK(use.device == HashDevice(use.pass, hello.device.substr(7)));
     const auto said = static_cast<PassAnswer>(use.pass);
     const Refusal refusal = gate_.FinishJoin(now_, said, hello, Who());
-    if (gate_.draining() && !hello.resume) {
+    if (gate_.draining() && !hello.resume && hello.play.empty()) {
       PARLOR_CHECK(refusal.status == 503);
       return CountLookedAt(false);
     }

@@ -127,7 +127,10 @@ class FrontTest : public ::testing::Test, public Front::Ports {
     front_ = nullptr;
     gate_ = std::make_unique<Gate>(
         gate_options_,
-        GateRooms{.rooms = 10, .seats = 4, .base_path = options_.base_path},
+        GateRooms{.rooms = 10,
+                  .seats = 4,
+                  .base_path = options_.base_path,
+                  .play = {{.key = "club"}, {.key = "park", .open = true}}},
         [] { return kWallSeconds; });
     front_ = std::make_unique<Front>(loop_, options_, *gate_, *this);
   }

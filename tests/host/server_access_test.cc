@@ -18,8 +18,12 @@
 #include "logic/access_codes.h"
 #include "logic/pass.h"
 #include "parlor/connector.h"
+#include "parlor/entropy.h"
 #include "parlor/host/access_store.h"
 #include "parlor/host/server.h"
+#include "parlor/time.h"
+#include "support/echo_client.h"
+#include "support/echo_room.h"
 #include "support/lockstep_client.h"
 #include "support/raw_socket.h"
 #include "support/status_matchers.h"
@@ -257,6 +261,32 @@ TEST_P(ServerAccessTest, WhoCannotListenWatchesNothing) {
   EXPECT_THAT(host::Server::Create(options, entropy),
               StatusIs(absl::StatusCode::kUnavailable));
   EXPECT_FALSE(store->watched());
+}
+
+// Of a hosted room: from the gate's thread to the room's.
+TEST_P(ServerAccessTest, ARoomIsToldWhosePassItWas) {
+  options.shard.play_rooms = {
+      {.key = "arena", .open = true, .make = [](TimePoint, Entropy&) {
+         return std::make_unique<EchoRoom>();
+       }}};
+  Start();
+  EchoClient nobody;
+  nobody.connection = Network()->Connect(Now(), {.play = "arena"}, &nobody);
+  nobody.Say("join");
+  EchoClient holder;
+  holder.connection =
+      Network("tcp")->Connect(Now(),
+                              {.access = "pass." + MakePass(0xfeed),
+                               .device = std::string("device.").append(kDevice),
+                               .play = "arena"},
+                              &holder);
+  holder.Say("join");
+  ASSERT_TRUE(UntilAsked(1));
+  EXPECT_TRUE(Until([&] { return nobody.heard.size() == 2; }));
+  EXPECT_THAT(nobody.Take(), ElementsAre("open", "+0 "));
+  store->Answer(PassAnswer::kLetIn);
+  EXPECT_TRUE(Until([&] { return holder.heard.size() == 2; }));
+  EXPECT_THAT(holder.Take(), ElementsAre("open", "+1 000000000000feed"));
 }
 
 }  // namespace

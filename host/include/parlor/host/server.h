@@ -5,9 +5,10 @@
 //
 // A front takes connections on its ports, reads each request, asks the gate and
 // hands whom it lets in to the shard of the room: room n lives on shard n
-// modulo their number. With `shards` of 1 or more, the front and each shard
-// have a thread of their own, from Create to the destruction; with 0 there is
-// no thread, and all of it is turned by Poll.
+// modulo their number, and so does hosted room n of shard.play_rooms. With
+// `shards` of 1 or more, the front and each shard have a thread of their own,
+// from Create to the destruction; with 0 there is no thread, and all of it is
+// turned by Poll.
 //
 // Threads: everything may be called from any, except Poll and next_alarm, which
 // belong to one, and the destruction, which is nobody else's time.
@@ -137,20 +138,25 @@ class Server {
   virtual void Attach(std::unique_ptr<Connection> connection,
                       const Hello& hello) = 0;
   virtual NetLoop& loop(std::uint32_t room) = 0;
+  // That of a hosted room. Of a key that none has it is any: such a connection
+  // is refused.
+  virtual NetLoop& play_loop(std::string_view key) = 0;
 
   // Takes over what may change while a server runs, which is all but where it
-  // listens (address, ports, base_path), shards, shard.rooms, shard.seats,
-  // stream, access_store, state_path and record_path: rooms that are open keep
-  // what they were opened with, connections what they have. InvalidArgument: a
-  // field that may not change, or is not valid; nothing has changed then.
+  // listens (address, ports, base_path), shards, shard.rooms, shard.seats, the
+  // keys of shard.play_rooms, stream, access_store, state_path and record_path:
+  // rooms that are open keep what they were opened with, connections what they
+  // have. InvalidArgument: a field that may not change, or is not valid;
+  // nothing has changed then.
   //
   // Each of its threads does so in its next turn; what was counted in the
   // present minute counts on. `closed` is not looked at, and a drain that has
   // begun keeps its time.
   virtual absl::Status Reload(const ServerOptions& options) = 0;
 
-  // Refuses joins (503) and lets matches go on and resume for drain_ms; then
-  // closes everyone with CloseReason::kRestart. Again: the time is over now.
+  // Refuses joins (503; hosted rooms do so themselves) and lets matches go on
+  // and resume for drain_ms; then closes everyone with CloseReason::kRestart,
+  // or as a hosted room has it (HostedRoom::End). Again: the time is over now.
   virtual void Drain() = 0;
   // Refuses everything and closes everyone with `reason`. The first of these
   // calls that closes counts.
