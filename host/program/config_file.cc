@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "parlor/printable.h"
 #include "parlor/status.h"
+#include "program/nested_json.h"
 
 namespace parlor::host_program {
 namespace {
@@ -32,12 +33,21 @@ std::string_view Wanted(Kind kind) {
       return "a list of texts";
     case Kind::kSwitch:
       return "true or false";
+    case Kind::kObjects:
+      return "a list of objects";
   }
   return "";
 }
 
 bool IsList(Kind kind) {
   return kind == Kind::kTexts || kind == Kind::kSecrets;
+}
+
+// A list of objects is named as the paths in it are.
+std::string WhereOf(const std::string& file, const Row& row) {
+  const std::string name(row.name);
+  return file +
+         (row.kind == Kind::kObjects ? ": /" + name : ": \"" + name + "\"");
 }
 
 // Told of each token by the parser; false stops it.
@@ -49,21 +59,29 @@ class Reader {
   const absl::Status& status() const { return status_; }
   GivenRows TakeRows() { return std::move(rows_); }
 
-  bool null() { return Unwanted("null"); }
+  bool null() {
+    if (nested_.is_open()) return Nest(nullptr);
+    return Unwanted("null");
+  }
   bool boolean(bool value) {
+    if (nested_.is_open()) return Nest(value);
     if (!Takes(Kind::kSwitch)) return Unwanted(value ? "true" : "false");
     return Take(value ? "true" : "false");
   }
   bool number_integer(json::number_integer_t value) {
+    if (nested_.is_open()) return Nest(value);
     return Number(std::to_string(value));
   }
   bool number_unsigned(json::number_unsigned_t value) {
+    if (nested_.is_open()) return Nest(value);
     return Number(std::to_string(value));
   }
-  bool number_float(json::number_float_t /*value*/, const std::string& text) {
+  bool number_float(json::number_float_t value, const std::string& text) {
+    if (nested_.is_open()) return Nest(value);
     return Number(text);
   }
   bool string(const std::string& value) {
+    if (nested_.is_open()) return Nest(value);
     if (!in_list_ && !Takes(Kind::kDuration) && !Takes(Kind::kText)) {
       return Unwanted("a text");
     }
@@ -72,22 +90,33 @@ class Reader {
   bool binary(const json::binary_t& /*value*/) { return Unwanted("bytes"); }
 
   bool start_object(std::size_t /*size*/) {
+    if (nested_.is_open()) return Begin(/*is_list=*/false);
     if (in_object_) return Unwanted("an object");
     in_object_ = true;
     return true;
   }
   bool key(const std::string& name) {
+    if (nested_.is_open()) return Member(name);
     row_ = FindRow(name);
-    const std::string where = file_ + ": \"" + Shown(name) + "\"";
-    if (row_ == nullptr) return Refuse(where + ": there is no such setting");
+    if (row_ == nullptr) {
+      return Refuse(file_ + ": \"" + Shown(name) +
+                    "\": there is no such setting");
+    }
+    const std::string where = WhereOf(file_, *row_);
     given_ = &rows_[row_->name];
     if (!given_->where.empty()) return Refuse(where + ": is there twice");
     given_->where = where;
     return true;
   }
-  bool end_object() { return true; }
+  bool end_object() {
+    if (nested_.is_open()) nested_.End();
+    return true;
+  }
 
   bool start_array(std::size_t /*size*/) {
+    if (nested_.is_open() || Takes(Kind::kObjects)) {
+      return Begin(/*is_list=*/true);
+    }
     if (!in_object_ || in_list_ || !IsList(row_->kind)) {
       return Unwanted("a list");
     }
@@ -96,6 +125,9 @@ class Reader {
   }
   bool end_array() {
     in_list_ = false;
+    if (!nested_.is_open()) return true;
+    nested_.End();
+    if (!nested_.is_open()) return Take(nested_.list().dump());
     return true;
   }
 
@@ -118,6 +150,7 @@ class Reader {
 
   // Of the value that is being read.
   std::string Where() const {
+    if (nested_.is_open()) return given_->where + Shown(nested_.Path());
     if (!in_list_) return given_->where;
     return given_->where + "[" + std::to_string(given_->values.size()) + "]";
   }
@@ -134,6 +167,17 @@ class Reader {
                       .append(" where ")
                       .append(in_list_ ? "a text" : Wanted(row_->kind))
                       .append(" belongs"));
+  }
+
+  bool Begin(bool is_list) {
+    return nested_.Begin(is_list) || Refuse(given_->where + ": is too deep");
+  }
+  bool Member(const std::string& name) {
+    return nested_.Key(name) || Refuse(Where() + ": is there twice");
+  }
+  bool Nest(nlohmann::ordered_json value) {
+    nested_.Value(std::move(value));
+    return true;
   }
 
   bool Number(std::string text) {
@@ -163,6 +207,7 @@ class Reader {
   std::string file_;
   absl::Status status_;
   GivenRows rows_;
+  NestedJson nested_;
   bool in_object_ = false;
   bool in_list_ = false;
   const Row* row_ = nullptr;  // of the member that is being read

@@ -14,7 +14,10 @@ void Places::Set(std::string_view name, const std::string& where) {
 
 std::string Places::Where(std::string_view name) const {
   const auto found = where_.find(name);
-  return found == where_.end() ? Flag(name) : found->second;
+  if (found != where_.end()) return found->second;
+  // There is no flag that it could have been said by.
+  if (FindRow(name)->kind == Kind::kObjects) return "/" + std::string(name);
+  return Flag(name);
 }
 
 absl::Status Places::Translated(const absl::Status& status) const {

@@ -33,6 +33,10 @@ constexpr const char* kFooter =
     "The file of --config is one JSON object with the same names, without the "
     "dashes:\n"
     "  {\"port\": 8787, \"hold\": \"20s\", \"invite\": [\"A-CODE-OF-YOURS\"]}\n"
+    "\"play\", which has no flag, lists rooms of the games that are linked "
+    "in, each\n"
+    "reached at /play/KEY; what a game has for settings stands beside these:\n"
+    "  {\"play\": [{\"key\": \"KEY\", \"game\": \"NAME\", \"open\": false}]}\n"
     "Flags win over it. Files that it names are looked for where the host is\n"
     "started, not beside it.\n\n"
     "Exit codes:\n"
@@ -50,6 +54,7 @@ void Declare(CLI::App& app, Raw& raw, const Settings& defaults) {
   app.set_version_flag("--version", "parlor-host " PARLOR_VERSION,
                        "Print the version and end");
   for (const Row& row : Rows()) {
+    if (row.kind == Kind::kObjects) continue;
     DeclareRow(app, raw, row, defaults)->group(std::string(row.group));
   }
   DeclareConfig(app, raw)->group("Process");
@@ -140,7 +145,16 @@ void WarnOfCodes(const std::string& path, const Settings& settings,
       Printable(path));
 }
 
-absl::StatusOr<Options> Checked(const Raw& raw, const Settings& defaults) {
+absl::Status LinkPlayRooms(const Linked& linked, Options& options) {
+  auto rooms = ReadPlayRooms(options.settings.play,
+                             options.places.Where("play"), linked);
+  if (!rooms.ok()) return rooms.status();
+  options.server.shard.play_rooms = *std::move(rooms);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Options> Checked(const Raw& raw, const Settings& defaults,
+                                const Linked& linked) {
   Merger merger(defaults);
   Options options;
   const absl::StatusOr<GivenRows> flags = RowsGiven(raw);
@@ -158,6 +172,8 @@ absl::StatusOr<Options> Checked(const Raw& raw, const Settings& defaults) {
   options.settings = merger.settings();
   options.server = ToServerOptions(options.settings);
   options.places = merger.places();
+  status = LinkPlayRooms(linked, options);
+  if (!status.ok()) return status;
   status = CheckTogether(options.places, options.settings, options.server);
   if (!status.ok()) return status;
   return options;
@@ -189,7 +205,7 @@ Exit Failure(const absl::Status& status) {
 }
 
 std::variant<Options, Exit> ParseOptions(int argc, const char* const* argv,
-                                         unsigned cores) {
+                                         unsigned cores, const Linked& linked) {
   Raw raw;
   CLI::App app(
       "A host of parlor rooms: one port for WebSocket, invite codes "
@@ -212,8 +228,9 @@ std::variant<Options, Exit> ParseOptions(int argc, const char* const* argv,
     return Failure(kExitRefused, error.what());
   }
   status = CheckExtras(app, argc, argv);
-  absl::StatusOr<Options> options =
-      status.ok() ? Checked(raw, defaults) : absl::StatusOr<Options>(status);
+  absl::StatusOr<Options> options = status.ok()
+                                        ? Checked(raw, defaults, linked)
+                                        : absl::StatusOr<Options>(status);
   if (!options.ok()) return Failure(kExitRefused, StatusText(options.status()));
   if (raw.switches[kPrintConfig]) return PrintedConfig(options->settings);
   return *std::move(options);

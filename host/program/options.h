@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "parlor/host/server.h"
 #include "program/merger.h"
+#include "program/play_settings.h"
 #include "program/settings.h"
 
 namespace parlor::host_program {
@@ -39,7 +40,8 @@ struct Exit {
 // Reads the files that the arguments name, and nothing else. `cores`: of the
 // machine, for --shards.
 std::variant<Options, Exit> ParseOptions(int argc, const char* const* argv,
-                                         unsigned cores);
+                                         unsigned cores,
+                                         const Linked& linked = {});
 
 // What cannot go on, in one line behind this.
 inline constexpr std::string_view kFailurePrefix = "parlor-host: ";

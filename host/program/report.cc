@@ -153,6 +153,10 @@ std::string MemoryText(const host::ServerOptions& options) {
                     absl::string_view(term.name.data(), term.name.size()), ", ",
                     Grouped(term.count), " x ", BytesText(term.each), "\n");
   }
+  if (const std::size_t rooms = options.shard.play_rooms.size(); rooms > 0) {
+    absl::StrAppend(&lines, "  and what the games of ", Grouped(rooms),
+                    " hosted rooms take\n");
+  }
   return absl::StrCat("memory at the worst: ", BytesText(sum),
                       ", the system's socket buffers aside\n", lines);
 }

@@ -77,6 +77,8 @@ const std::array kRows = {
         "X-Forwarded-For says who comes; may be repeated",
         nullptr, "server.gate.trusted_proxies"},
 
+    Row{"play", kRooms, Kind::kObjects, &Settings::play, "", "", nullptr,
+        "server.shard.play_rooms"},
     Row{"rooms", kRooms, Kind::kNumber, &Settings::rooms, "N",
         "Rooms, numbered from 0", &limits::kRooms, "server.shard.rooms"},
     Row{"seats", kRooms, Kind::kNumber, &Settings::seats, "N",
@@ -273,6 +275,7 @@ absl::Status Apply(const Row& row, const Given& given, Settings& settings) {
     case Kind::kDuration:
       return ApplyNumber(row, given, settings);
     case Kind::kText:
+    case Kind::kObjects:
       return ApplyText(row, given, settings);
     case Kind::kTexts:
     case Kind::kSecrets:
@@ -362,6 +365,9 @@ std::string ToJson(const Settings& settings) {
           }
         },
         row.member);
+    if (row.kind == Kind::kObjects) {
+      out[key] = nlohmann::ordered_json::parse(out[key].get<std::string>());
+    }
   }
   return out.dump(2) + "\n";
 }

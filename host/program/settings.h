@@ -41,6 +41,7 @@ struct Settings {
   std::int64_t pass_devices = limits::kPassDevices.fallback;
   std::vector<std::string> trusted_proxies;
 
+  std::string play = "[]";  // a JSON list
   std::int64_t rooms = limits::kRooms.fallback;
   std::int64_t seats = limits::kSeats.fallback;
   std::int64_t hold_ms = limits::kHoldMs.fallback;
@@ -72,6 +73,7 @@ enum class Kind : std::uint8_t {
   kTexts,    // may be given again and again
   kSecrets,  // the same, and never shown
   kSwitch,
+  kObjects,  // a JSON list of objects, as its text; of the file alone
 };
 
 using Member =
@@ -93,7 +95,8 @@ struct Row {
   std::string_view field{};
 };
 
-// In the order of --help; those of a group together.
+// In the order of --help; those of a group together. Those of kObjects have no
+// flag.
 std::span<const Row> Rows();
 // Null: there is none of that name.
 const Row* FindRow(std::string_view name);
@@ -131,7 +134,7 @@ std::string Shown(std::string_view value);
 std::string ToJson(const Settings& settings);
 
 // What the server is created with, but for what is read from files: TLS, the
-// secret of passes and the access store.
+// secret of passes and the access store; and for the hosted rooms.
 host::ServerOptions ToServerOptions(const Settings& settings);
 
 }  // namespace parlor::host_program
