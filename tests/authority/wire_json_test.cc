@@ -2,6 +2,7 @@
 // the other.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <fstream>
@@ -14,11 +15,18 @@
 #include <variant>
 #include <vector>
 
+#include "authority/described_state.h"
 #include "authority/golden_frames.h"
+#include "authority/state_frames.h"
+#include "authority/state_schema.h"
 #include "authority/wire_description.h"
 #include "parlor/authority/frames.h"
 #include "parlor/authority/input.h"
 #include "parlor/authority/message.h"
+#include "parlor/authority/row_table.h"
+#include "parlor/authority/schema.h"
+#include "parlor/authority/values.h"
+#include "parlor/authority/wire_state_codec.h"
 #include "parlor/byte_io.h"
 #include "support/hex.h"
 
@@ -69,6 +77,7 @@ void CheckGoldenFrames(const auto& side) {
       seen[type].insert(key);
     }
   }
+  // Those of StateWireTest.
   const std::set<std::string> states = {"baseline", "delta", "recovery"};
   for (const auto& [type, members] : description.text(side.name).items()) {
     if (states.contains(type)) continue;
@@ -232,6 +241,99 @@ TEST(WireJsonTest, DescribesTheBytesOfInputsAndAcks) {
   EXPECT_EQ(taken["summed"], Listed(input.summed));
   taken = TakenApart(wire["ack"], EncodeAck(77));
   EXPECT_EQ(taken["tick"], std::vector<std::int64_t>{77});
+}
+
+// Rows of every kind of change, and what both codecs say of them.
+class StateWireTest : public testing::Test {
+ protected:
+  StateWireTest() {
+    for (int i = 0; i < 70; ++i) room_.Add(kPlayer);  // on two pages
+    thing_ = room_.Add(kThing);
+    room_.Set(thing_, kCount, -5);
+    room_.Set(thing_, kHeat, 1.25F);
+    room_.SetNull(thing_, kUv);
+    room_.Set(thing_, kColour, Vec3{0.5F, -1, 2});
+    room_.Set(thing_, kFacing, Quat{0, 0, 1, 0});
+    room_.Set(thing_, kPlace, Vec3{-1, 2, 3});
+    room_.Teleport(3, {{1, 2, 3}, {}});
+    room_.Remove(66);
+    room_.TakeBaseline();
+  }
+
+  // What the client of the JSON codec gets, its floats as whole numbers.
+  json Said(const std::vector<std::byte>& text) const {
+    json said = json::parse(AsText(text));
+    const WireDescription description;
+    const std::string type = said["t"];
+    const json& members = description.text("server")[type];
+    EXPECT_TRUE(description.IsValid(members, said)) << said;
+    for (const auto& [member, value] : said.items()) {
+      EXPECT_TRUE(member == "t" ||
+                  !WireDescription::KeyOf(members, member).empty());
+    }
+    for (json& row : said[type == "delta" ? "set" : "rows"]) {
+      for (const char* field : {"heat", "uv", "colour"}) {
+        if (row["f"].contains(field)) MakeWhole(row["f"][field]);
+      }
+    }
+    if (said.contains("own")) MakeWhole(said["own"]["velocity"]);
+    return said;
+  }
+
+  static void MakeWhole(json& value) {
+    if (value.is_array()) {
+      for (json& item : value) MakeWhole(item);
+    } else if (value.is_number()) {
+      value = std::llround(value.get<double>() * 1e4);
+    }
+  }
+
+  const Schema schema_ = MakeSchema(TestKinds());
+  RowTable room_{schema_};
+  RowId thing_ = 0;
+  test::DescribedState reader_{json::parse(schema_.ToJson())};
+};
+
+TEST_F(StateWireTest, BaselinesAreTheSameInBothForms) {
+  const json said = Said(WriteBaseline(JsonStateCodec(), room_, 7));
+  EXPECT_EQ(said["rows"].size(), 70u);
+  EXPECT_EQ(reader_.Read(WriteBaseline(BinaryStateCodec(), room_, 7)), said);
+}
+
+TEST_F(StateWireTest, DeltasAreTheSameInBothForms) {
+  reader_.Read(WriteBaseline(BinaryStateCodec(), room_, 7));
+  room_.Set(1, kHp, 7);
+  room_.Set(1, kName, "Zo\xc3\xab");
+  room_.SetTransform(3, {{1, 2.5F, 3}, {1, 0, 0, 0}});
+  room_.Set(thing_, kOpen, true);
+  room_.Set(thing_, kCount, 1);
+  room_.Set(thing_, kHeat, -1);
+  room_.Set(thing_, kUv, Vec2{3, -4});
+  room_.SetNull(thing_, kColour);
+  room_.Set(thing_, kFacing, Quat{});
+  room_.Set(thing_, kPlace, Vec3{-1, 2.001F, 3});
+  room_.Remove(2);
+  room_.Remove(70);
+  room_.Add(kMark);
+  room_.Set(room_.Add(kPlayer), kHp, -1);
+  const OwnWords own{.seq = 9,
+                     .position = {1, -2, 2'147'483'647},
+                     .velocity = {-10'000, 5, 0},
+                     .grounded = true};
+  for (const OwnWords* body : {static_cast<const OwnWords*>(nullptr), &own}) {
+    const json said = Said(WriteDelta(JsonStateCodec(), room_, 8, body));
+    EXPECT_EQ(said["set"].size(), 5u);
+    EXPECT_EQ(said["gone"], json({2, 70}));
+    EXPECT_EQ(said.contains("own"), body != nullptr);
+    EXPECT_EQ(reader_.Read(WriteDelta(BinaryStateCodec(), room_, 8, body)),
+              said);
+  }
+}
+
+TEST_F(StateWireTest, RecoveriesAreTheSameInBothForms) {
+  room_.Set(1, kHp, 7);
+  const json said = Said(WriteRecovery(JsonStateCodec(), room_, 9));
+  EXPECT_EQ(reader_.Read(WriteRecovery(BinaryStateCodec(), room_, 9)), said);
 }
 
 // Every example of WIRE.md that is a text frame of this page is one that its
