@@ -66,6 +66,8 @@ std::size_t SocketSet::Wait(std::size_t most, Duration longest) {
 
 void SocketSet::Dispatch() {
   for (std::size_t i = 0; i < ready_count_; ++i) {
+    // The next one is fetched while the system works for this one.
+    if (i + 1 < ready_count_) __builtin_prefetch(ready_[i + 1].data.ptr);
     const std::uint32_t events = ready_[i].events;
     const auto call = [&](std::uint32_t wish, void (Member::*event)()) {
       // Whoever is gone by now was taken out.

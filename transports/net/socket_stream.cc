@@ -204,7 +204,10 @@ std::unique_ptr<stream::ByteStream> SocketStream::Parked::Unpark(
 
 SocketStream::SocketStream(EpollLoop& loop, int socket,
                            std::shared_ptr<void> companion)
-    : Member(loop.sockets()), loop_(loop), companion_(std::move(companion)) {
+    : Member(loop.sockets()),
+      loop_(loop),
+      connected_(true),
+      companion_(std::move(companion)) {
   Adopt(socket);
 }
 
@@ -231,10 +234,12 @@ void SocketStream::Connected(int socket) {
   dial_.reset();
   Configure(socket);
   Adopt(socket);
+  connected_ = true;
   Await();
 }
 
 void SocketStream::Lost() {
+  connected_ = false;
   dial_.reset();
   loss_ = std::make_unique<Loss>(*this);
   Await();
@@ -254,9 +259,13 @@ void SocketStream::SetEvents(Events* events) {
   if (events_ != nullptr) Await();
 }
 
+// What comes of reading or writing without a socket that could.
+IoResult SocketStream::Unmoved() const {
+  return {dial_ != nullptr ? IoStatus::kBlocked : IoStatus::kLost};
+}
+
 IoResult SocketStream::Read(std::span<std::byte> into) {
-  if (dial_ != nullptr) return {IoStatus::kBlocked};
-  if (loss_ != nullptr) return {IoStatus::kLost};
+  if (!connected_) return Unmoved();
   const IoResult result =
       ResultOf(recv(descriptor(), into.data(), into.size(), 0));
   loop_.CountRead(result.bytes);
@@ -264,8 +273,7 @@ IoResult SocketStream::Read(std::span<std::byte> into) {
 }
 
 IoResult SocketStream::Write(std::span<const Bytes> pieces) {
-  if (dial_ != nullptr) return {IoStatus::kBlocked};
-  if (loss_ != nullptr) return {IoStatus::kLost};
+  if (!connected_) return Unmoved();
   // The system does less for one piece that is no list.
   if (pieces.size() == 1) {
     return ResultOf(

@@ -150,7 +150,8 @@ struct Frame {
   std::size_t taken = 0;  // how much of that was put aside
 };
 
-class WebSocketCodec final : public Codec {
+// A line of memory has all that a message asks for which is whole.
+class alignas(64) WebSocketCodec final : public Codec {
  public:
   // A server has no `keys`.
   WebSocketCodec(std::size_t message_bytes_max, MaskKeys* keys)
