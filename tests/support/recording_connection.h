@@ -58,7 +58,9 @@ class RecordingConnection final : public Connection {
   }
   void Abort() override { Close(close_code::kDropped, "aborted"); }
   bool is_open() const override { return open_; }
-  std::size_t queued_bytes(Lane) const override { return 0; }
+  std::size_t queued_bytes(Lane lane) const override {
+    return lane == Lane::kReliable ? queued_ : 0;
+  }
 
   // The link ended, or the peer closed: nothing can be sent any more. The
   // OnClose that tells of it is the test's to pass on.
@@ -67,6 +69,9 @@ class RecordingConnection final : public Connection {
   // The reliable lane takes `messages` more, then it is over its limit.
   void FillUpAfter(std::size_t messages) { messages_left_ = messages; }
 
+  // So many bytes of the reliable lane have not been taken.
+  void Queue(std::size_t bytes) { queued_ = bytes; }
+
   // What it was told since the last call.
   std::vector<Entry> Take() { return std::exchange(log_, {}); }
 
@@ -74,6 +79,7 @@ class RecordingConnection final : public Connection {
   ConnectionHandler* handler_ = nullptr;
   bool open_ = true;
   std::optional<std::size_t> messages_left_;
+  std::size_t queued_ = 0;
   std::vector<Entry> log_;
 };
 
