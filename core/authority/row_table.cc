@@ -367,6 +367,10 @@ bool RowTable::OutOfRange(RowId row, int field) {
   return Refuse(row, field, "out of range");
 }
 
+bool RowTable::RefuseRotation(RowId row, int field) {
+  return Refuse(row, field, "not a rotation of finite numbers");
+}
+
 // The floats of a field, quantised or refused.
 bool RowTable::SetFloats(RowId row, int field, FieldType type,
                          std::span<const float> floats) {
@@ -421,7 +425,7 @@ bool RowTable::Set(RowId row, int field, const Quat& value) {
   const FieldType type = schema_->kind(place->kind).fields[Size(field)].type;
   if (type != FieldType::kQuat) return Refuse(row, field, "is no quat");
   const auto packed = PackQuat(value);
-  if (!packed) return Refuse(row, field, "not a rotation of finite numbers");
+  if (!packed) return RefuseRotation(row, field);
   const std::int64_t word = *packed;
   StoreWords(*place, field, {&word, 1});
   return true;
@@ -455,12 +459,13 @@ bool RowTable::SetTransform(RowId row, const Transform& transform) {
   if (!schema_->kind(place->kind).transform) {
     return Refuse(row, kNoField, "is of no transform kind");
   }
-  // The rotation first where it may be refused.
-  if (!PackQuat(transform.rotation)) {
-    return Set(row, kRotationField, transform.rotation);
-  }
-  return Set(row, kPositionField, transform.position) &&
-         Set(row, kRotationField, transform.rotation);
+  // The rotation is stored last, and asked first: neither without the other.
+  const auto packed = PackQuat(transform.rotation);
+  if (!packed) return RefuseRotation(row, kRotationField);
+  if (!Set(row, kPositionField, transform.position)) return false;
+  const std::int64_t word = *packed;
+  StoreWords(*place, kRotationField, {&word, 1});
+  return true;
 }
 
 bool RowTable::Teleport(RowId row, const Transform& transform) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "authority/strict_json.h"
 #include "parlor/authority/limits.h"
 #include "parlor/status.h"
 
@@ -109,6 +110,114 @@ absl::StatusOr<KindLayout> LayoutOf(const std::string& path, const Kind& kind) {
   return out;
 }
 
+// --- From JSON ---
+
+// How deep ToJson nests: the schema, its kinds, a kind, its fields, a field.
+constexpr int kDepth = 5;
+// A little more, for members of later versions.
+constexpr int kDepthMax = kDepth + 3;
+
+absl::Status Wrong(const std::string& path, std::string_view must) {
+  return InvalidArgument(path + ": must be " + std::string(must));
+}
+
+// Escapes are as good as what they stand for.
+std::string KeyOf(const JsonItems& item) {
+  return TextOf(item.key()).value_or("");
+}
+
+bool IsObject(std::string_view value) { return value.front() == '{'; }
+bool IsArray(std::string_view value) { return value.front() == '['; }
+
+absl::Status ReadName(const std::string& path, std::string_view value,
+                      std::string& name) {
+  std::optional<std::string> text = TextOf(value);
+  if (!text) return Wrong(path + "/name", "a text");
+  name = *std::move(text);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<FieldType> TypeOf(const std::string& path,
+                                 std::string_view value) {
+  const std::optional<std::string> name = TextOf(value);
+  for (std::size_t i = 0; name && i < kTypes.size(); ++i) {
+    if (kTypes[i].name == *name) return static_cast<FieldType>(i);
+  }
+  return Wrong(path + "/type", "the name of a type");
+}
+
+absl::StatusOr<Field> FieldFrom(const std::string& path,
+                                std::string_view json) {
+  if (!IsObject(json)) return Wrong(path, "an object");
+  Field field;
+  bool has_type = false;
+  for (JsonItems items(json); items.Next();) {
+    const std::string key = KeyOf(items);
+    if (key == "name") {
+      absl::Status status = ReadName(path, items.value(), field.name);
+      if (!status.ok()) return status;
+    } else if (key == "type") {
+      absl::StatusOr<FieldType> type = TypeOf(path, items.value());
+      if (!type.ok()) return type.status();
+      field.type = *type;
+      has_type = true;
+    }
+  }
+  if (!has_type) return Wrong(path + "/type", "the name of a type");
+  return field;
+}
+
+// Calls take(path, value) for each of an array, and ends with its first error.
+template <typename Take>
+absl::Status ForEachOf(const std::string& path, std::string_view json,
+                       Take&& take) {
+  if (!IsArray(json)) return Wrong(path, "an array");
+  std::size_t index = 0;
+  for (JsonItems items(json); items.Next();) {
+    absl::Status status = take(At(path, index++), items.value());
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadKindMember(const std::string& path, const JsonItems& member,
+                            Kind& kind) {
+  const std::string_view value = member.value();
+  const std::string key = KeyOf(member);
+  if (key == "name") return ReadName(path, value, kind.name);
+  if (key == "rows") {
+    const auto rows = WholeOf(value, 0, limits::kRows.ceiling + 1);
+    if (!rows) return Wrong(path + "/rows", "a whole number that is in range");
+    kind.rows_max = static_cast<int>(*rows);
+  } else if (key == "transform") {
+    if (value != "true" && value != "false") {
+      return Wrong(path + "/transform", "true or false");
+    }
+    kind.transform = value == "true";
+  } else if (key == "fields") {
+    return ForEachOf(
+        path + "/fields", value,
+        [&](const std::string& at, std::string_view json) -> absl::Status {
+          absl::StatusOr<Field> field = FieldFrom(at, json);
+          if (field.ok()) kind.fields.push_back(*std::move(field));
+          return field.status();
+        });
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Kind> KindFrom(const std::string& path, std::string_view json) {
+  if (!IsObject(json)) return Wrong(path, "an object");
+  Kind kind;
+  // Refused below where it is not there.
+  kind.rows_max = 0;
+  for (JsonItems items(json); items.Next();) {
+    absl::Status status = ReadKindMember(path, items, kind);
+    if (!status.ok()) return status;
+  }
+  return kind;
+}
+
 }  // namespace
 
 int WordsOf(FieldType type) { return RowOf(type).words; }
@@ -145,6 +254,31 @@ absl::StatusOr<Schema> Schema::Create(const std::vector<Kind>& kinds) {
 
 std::optional<int> Schema::KindIndex(std::string_view kind) const {
   return IndexOf(kinds_, kind);
+}
+
+absl::StatusOr<Schema> Schema::Parse(std::string_view json) {
+  if (json.size() > kSchemaBytesMax) {
+    return InvalidArgument("the schema has more than " +
+                           std::to_string(kSchemaBytesMax) + " bytes");
+  }
+  if (CheckJson(json, kDepthMax) != JsonError::kNone) {
+    return InvalidArgument("the schema is not the JSON of one");
+  }
+  const std::string_view schema = Trimmed(json);
+  if (!IsObject(schema)) return Wrong("the schema", "an object");
+  std::vector<Kind> kinds;
+  for (JsonItems items(schema); items.Next();) {
+    if (KeyOf(items) != "kinds") continue;
+    absl::Status status = ForEachOf(
+        "/kinds", items.value(),
+        [&](const std::string& at, std::string_view value) -> absl::Status {
+          absl::StatusOr<Kind> kind = KindFrom(at, value);
+          if (kind.ok()) kinds.push_back(*std::move(kind));
+          return kind.status();
+        });
+    if (!status.ok()) return status;
+  }
+  return Create(kinds);
 }
 
 // Names need no escapes.

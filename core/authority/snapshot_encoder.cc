@@ -311,7 +311,7 @@ Payload SnapshotEncoder::Delta(int viewer, const OwnWords* own) {
   }
   if (!stream.has_all_delta_rows) {
     WriteAllDelta(stream);
-    stream.all_delta_rows = stream.draft.bytes;
+    std::swap(stream.all_delta_rows, stream.draft.bytes);
     stream.has_all_delta_rows = true;
   }
   if (own == nullptr && stream.all_delta) return *stream.all_delta;

@@ -142,5 +142,95 @@ TEST(SchemaTest, TakesItsLargest) {
   EXPECT_EQ(schema.kind(0).all_fields, ~std::uint64_t{0});
 }
 
+TEST(SchemaTest, IsReadBackFromItsJson) {
+  for (const auto& kinds :
+       {TestKinds(), Kinds(255, 64),
+        std::vector<Kind>{
+            {.name = "k", .fields = Fields(61), .transform = true}}}) {
+    const std::string json = MakeSchema(kinds).ToJson();
+    const absl::StatusOr<Schema> schema = Schema::Parse(json);
+    ASSERT_THAT(schema, IsOk());
+    EXPECT_EQ(schema->ToJson(), json);
+  }
+}
+
+TEST(SchemaTest, SkipsWhatLaterVersionsAdd) {
+  const absl::StatusOr<Schema> schema = Schema::Parse(
+      R"( {"later":[{"x":1}],"kinds":[ {"name":"k","rows":2,"colour":"red",)"
+      R"("fields":[{"type":"quat","n\u0061me":"q","unit":null}]} ]} )");
+  ASSERT_THAT(schema, IsOk());
+  EXPECT_EQ(schema->ToJson(),
+            R"({"kinds":[{"name":"k","rows":2,"transform":false,)"
+            R"("fields":[{"name":"q","type":"quat"}]}]})");
+}
+
+TEST(SchemaTest, TheLargestIsNotTooLarge) {
+  std::vector<Kind> kinds;
+  for (int i = 0; i < 255; ++i) {
+    const std::string number = std::to_string(1'000 + i);
+    kinds.push_back({.name = std::string(28, 'k') + number, .rows_max = 64});
+    for (int n = 0; n < 64; ++n) {
+      kinds.back().fields.push_back(
+          {std::string(28, 'f') + std::to_string(1'000 + n),
+           FieldType::kPosition});
+    }
+  }
+  const Schema schema = MakeSchema(kinds);
+  EXPECT_THAT(Schema::Parse(schema.ToJson()), IsOk());
+  EXPECT_THAT(Schema::Parse(std::string(kSchemaBytesMax + 1, ' ')),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "the schema has more than 2097152 bytes"));
+}
+
+struct BadJson {
+  std::string name;
+  std::string json;
+  std::string error;
+};
+
+const BadJson kBadJson[] = {
+    {"Empty", "", "the schema is not the JSON of one"},
+    {"Cut", R"({"kinds":[)", "the schema is not the JSON of one"},
+    {"KeyTwice", R"({"kinds":[],"kinds":[]})",
+     "the schema is not the JSON of one"},
+    {"Deep", R"({"a":[[[[[[[[1]]]]]]]]})", "the schema is not the JSON of one"},
+    {"Array", "[]", "the schema: must be an object"},
+    {"Text", R"("kinds")", "the schema: must be an object"},
+    {"NoKinds", "{}", "/kinds: 0 is not in 1..255"},
+    {"Kinds", R"({"kinds":{}})", "/kinds: must be an array"},
+    {"Kind", R"({"kinds":[7]})", "/kinds/0: must be an object"},
+    {"NoName", R"({"kinds":[{"rows":1}]})",
+     "/kinds/0/name: must be 1 to 32 of a-z, 0-9 and _"},
+    {"Name", R"({"kinds":[{"name":1,"rows":1}]})",
+     "/kinds/0/name: must be a text"},
+    {"NoRows", R"({"kinds":[{"name":"k"}]})",
+     "/kinds/0/rows: 0 is not in 1..16384"},
+    {"Rows", R"({"kinds":[{"name":"k","rows":1.5}]})",
+     "/kinds/0/rows: must be a whole number that is in range"},
+    {"RowsFar", R"({"kinds":[{"name":"k","rows":4294967297}]})",
+     "/kinds/0/rows: must be a whole number that is in range"},
+    {"Transform", R"({"kinds":[{"name":"k","rows":1,"transform":1}]})",
+     "/kinds/0/transform: must be true or false"},
+    {"Fields", R"({"kinds":[{"name":"k","rows":1,"fields":"x"}]})",
+     "/kinds/0/fields: must be an array"},
+    {"Field", R"({"kinds":[{"name":"k","rows":1,"fields":[null]}]})",
+     "/kinds/0/fields/0: must be an object"},
+    {"NoType", R"({"kinds":[{"name":"k","rows":1,"fields":[{"name":"f"}]}]})",
+     "/kinds/0/fields/0/type: must be the name of a type"},
+    {"Type",
+     R"({"kinds":[{"name":"k","rows":1,"fields":[{"name":"f","type":"u8"}]}]})",
+     "/kinds/0/fields/0/type: must be the name of a type"},
+};
+
+class BadJsonSchemaTest : public testing::TestWithParam<BadJson> {};
+
+TEST_P(BadJsonSchemaTest, NamesThePlace) {
+  EXPECT_THAT(Schema::Parse(GetParam().json),
+              StatusIs(absl::StatusCode::kInvalidArgument, GetParam().error));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, BadJsonSchemaTest, testing::ValuesIn(kBadJson),
+                         [](const auto& row) { return row.param.name; });
+
 }  // namespace
 }  // namespace parlor::authority

@@ -48,6 +48,8 @@ inline constexpr std::size_t kKindsMax = 255;
 inline constexpr std::size_t kFieldsMax = 64;     // of a kind
 inline constexpr std::size_t kNameBytesMax = 32;  // of a kind or a field
 inline constexpr std::size_t kStringBytesMax = 256;
+// As JSON: all kinds with all fields, and every name at its longest.
+inline constexpr std::size_t kSchemaBytesMax = 2 * 1024 * 1024;
 
 // An int field's: what every JSON reader keeps exact (RFC 8259 section 6).
 inline constexpr std::int64_t kIntMax = (std::int64_t{1} << 53) - 1;

@@ -277,6 +277,7 @@ class RowTable {
   bool SetInt(RowId row, int field, std::int64_t value);
   bool SetBool(RowId row, int field, bool value);
   bool OutOfRange(RowId row, int field);
+  bool RefuseRotation(RowId row, int field);
   bool SetFloats(RowId row, int field, FieldType type,
                  std::span<const float> floats);
   void StoreWords(const Place& place, int field,

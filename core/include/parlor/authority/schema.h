@@ -105,6 +105,13 @@ class Schema {
   // are not listed.
   std::string ToJson() const;
 
+  // What ToJson wrote, or anything that anybody sent instead: InvalidArgument
+  // as from Create, or the place with what it should be, as in
+  // "/kinds/0/fields: must be an array". Members that are not known here
+  // are skipped; nothing of the text is repeated. More than kSchemaBytesMax
+  // bytes are refused unread.
+  static absl::StatusOr<Schema> Parse(std::string_view json);
+
  private:
   Schema() = default;
 
