@@ -147,7 +147,7 @@ std::vector<RefusalRow> JsonRows() {
       {"Nothing", "", kSyntax},
       {"Spaces", "  \n", kSyntax},
       {"Behind", R"({"t":"leave"} {})", kSyntax},
-      {"BehindANul", std::string("{\"t\":\"leave\"}\0{}", 17), kSyntax},
+      {"BehindANul", std::string("{\"t\":\"leave\"}\0{}", 16), kSyntax},
       {"ByteOrderMark", "\xef\xbb\xbf{\"t\":\"leave\"}", kSyntax},
       {"NotUtf8", "{\"t\":\"leave\",\"x\":\"\xff\"}", kSyntax},
       {"Surrogate", R"({"t":"leave","x":"\ud800"})", kSyntax},
@@ -181,9 +181,9 @@ INSTANTIATE_TEST_SUITE_P(Json, ServerRefusalTest, testing::ValuesIn(JsonRows()),
                          kRowName);
 
 std::vector<RefusalRow> JoinRows() {
-  const auto kProtocol = ErrorCode::kProtocol;
-  const auto kName = ErrorCode::kName;
-  const auto kResume = ErrorCode::kResumeRefused;
+  constexpr auto kProtocol = ErrorCode::kProtocol;
+  constexpr auto kName = ErrorCode::kName;
+  constexpr auto kResume = ErrorCode::kResumeRefused;
   return {
       {"NoProtocol", Join(R"("name":"b")"), WRONG("join.protocol"), kProtocol},
       {"EmptyProtocol", Join(R"("protocol":"","name":"b")"),
