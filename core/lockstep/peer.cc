@@ -9,6 +9,7 @@
 #include "parlor/check_text.h"
 #include "parlor/limits.h"
 #include "parlor/status.h"
+#include "refusal_words.h"
 
 namespace parlor::lockstep {
 namespace {
@@ -59,23 +60,6 @@ std::string_view DescribeClose(const CloseEvent& event) {
     known_code = true;
   }
   return words;
-}
-
-std::string_view DescribeRefusal(std::uint16_t status) {
-  switch (status) {
-    case 403:
-      return "the host refused access";
-    case 404:
-      return "there is no such room";
-    case 409:
-      return "the room was opened for another number of players";
-    case 429:
-      return "too many tries: wait a minute";
-    case 503:
-      return "the host takes nobody in at the moment";
-    default:
-      return "the host refused the connection";
-  }
 }
 
 std::string SeatText(int seat, std::string_view rest) {
@@ -185,7 +169,7 @@ void Peer::OnClose(TimePoint now, Connection& connection,
   const CloseCode code = event.code;
   const std::uint16_t refusal = event.refusal;
   const std::string_view words =
-      refusal != 0 ? DescribeRefusal(refusal) : DescribeClose(event);
+      refusal != 0 ? RefusalWords(refusal) : DescribeClose(event);
   connection_.reset();  // `connection` and `event.text` are gone from here on
   if (state_ == PeerState::kEnded) return;
 
