@@ -275,8 +275,11 @@ TEST_P(ServerRestartTest, ADamagedFileIsSetAsideAndTold) {
   Kill();
   std::fstream file(options.state_path,
                     std::ios::in | std::ios::out | std::ios::binary);
-  file.seekp(64 * 4 + 40);
-  file.put('x');
+  constexpr std::streamoff kPlace = 64 * 4 + 40;
+  file.seekg(kPlace);
+  const int was = file.get();
+  file.seekp(kPlace);
+  file.put(static_cast<char>(was ^ 1));
   file.close();
   Start();
   EXPECT_THAT(log(), Contains(HasSubstr("is refused: room 3")));
