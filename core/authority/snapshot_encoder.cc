@@ -169,6 +169,15 @@ StateHeader SnapshotEncoder::Header(StateKind kind) const {
           kind == StateKind::kBaseline ? base_tick_ : tick_};
 }
 
+std::uint64_t SnapshotEncoder::BaseInView(int viewer, std::size_t at) {
+  std::vector<std::uint64_t>& base_rows = ViewerAt(viewer).base_rows;
+  if (at == base_rows.size()) {
+    const PageBits bits = rows_.page(at);
+    base_rows.push_back(bits.base & InView(viewer, bits));
+  }
+  return base_rows[at];
+}
+
 // --- Pieces ---
 
 void SnapshotEncoder::EncodeDelta(Stream& stream, std::size_t at,
@@ -269,8 +278,9 @@ void SnapshotEncoder::WriteWhole(Stream& stream, int viewer, StateKind kind) {
   for (std::size_t at = 0; at < rows_.page_count(); ++at) {
     const PageBits bits = rows_.page(at);
     std::uint64_t rows = baseline ? bits.base : bits.live;
-    if (viewer >= 0) rows &= InView(viewer, bits);
-    if (viewer >= 0 && baseline) ViewerAt(viewer).base_rows.push_back(rows);
+    if (viewer >= 0) {
+      rows = baseline ? BaseInView(viewer, at) : rows & InView(viewer, bits);
+    }
     if (rows == 0) continue;
     if (baseline) {
       EncodeBase(stream, at, rows);
@@ -287,9 +297,9 @@ Payload SnapshotEncoder::Baseline(int viewer) {
   Viewer& to = ViewerAt(viewer);
   Stream& stream = *to.stream;
   PARLOR_CHECK(rows_.base() != 0);
+  if (!HasBaseline(viewer)) to.base_rows.clear();
   to.base = rows_.base();
   if (to.has_view) {
-    to.base_rows.clear();
     WriteWhole(stream, viewer, StateKind::kBaseline);
     return Copied(stream.codec, stream.draft.bytes);
   }

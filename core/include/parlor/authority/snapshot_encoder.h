@@ -73,7 +73,8 @@ class SnapshotEncoder {
   bool HasBaseline(int viewer) const;
 
   // The current baseline, which there is: as it was taken, also when it is sent
-  // later; of a view, the rows of it that are seen now.
+  // later; of a view, the rows of it that are seen now. Given once more, it is
+  // the same, whatever is seen by then: deltas to it are on their way.
   Payload Baseline(int viewer);
   // What differs from it now. The viewer HasBaseline. `own` is the viewer's own
   // body, or null.
@@ -96,6 +97,8 @@ class SnapshotEncoder {
   Stream& StreamOf(const WireStateCodec& codec);
   Viewer& ViewerAt(int viewer);
   std::uint64_t InView(int viewer, const PageBits& bits);
+  // The rows of the baseline that the viewer has, noted when it is first given.
+  std::uint64_t BaseInView(int viewer, std::size_t at);
   StateHeader Header(StateKind kind) const;
   void ResetTick(Stream& stream);
 
