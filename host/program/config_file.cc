@@ -127,7 +127,7 @@ class Reader {
     in_list_ = false;
     if (!nested_.is_open()) return true;
     nested_.End();
-    if (!nested_.is_open()) return Take(nested_.list().dump());
+    if (!nested_.is_open()) return Take(nested_.text());
     return true;
   }
 

@@ -62,7 +62,7 @@ void NestedJson::End() {
   ordered_json value = std::move(levels_.back().value);
   levels_.pop_back();
   if (levels_.empty()) {
-    list_ = std::move(value);
+    text_ = value.dump();
   } else {
     Value(std::move(value));
   }

@@ -28,8 +28,8 @@ class NestedJson {
   // The innermost ends.
   void End();
 
-  // The list, once it has ended.
-  const nlohmann::ordered_json& list() const { return list_; }
+  // The list as JSON, once it has ended.
+  const std::string& text() const { return text_; }
 
  private:
   struct Level {
@@ -38,7 +38,7 @@ class NestedJson {
   };
 
   std::vector<Level> levels_;
-  nlohmann::ordered_json list_;
+  std::string text_;
 };
 
 }  // namespace parlor::host_program
