@@ -63,7 +63,8 @@ function(expect_headers folder)
   endif()
 endfunction()
 set(logic_headers access_store.h address.h local_connector.h
-  memory_room_store.h os_entropy.h room_records.h room_store.h shard.h)
+  memory_room_store.h os_entropy.h play_room.h room_records.h room_store.h
+  shard.h)
 expect_headers(${WORK}/prefix/include/parlor/transports memory_pipe.h
   stream_options.h)
 expect_headers(${WORK}/prefix/include/parlor/host ${logic_headers})
