@@ -204,7 +204,7 @@ const BadJson kBadJson[] = {
     {"Name", R"({"kinds":[{"name":1,"rows":1}]})",
      "/kinds/0/name: must be a text"},
     {"NoRows", R"({"kinds":[{"name":"k"}]})",
-     "/kinds/0/rows: 0 is not in 1..16384"},
+     "/kinds/0/rows: 0 is not in 1..65536"},
     {"Rows", R"({"kinds":[{"name":"k","rows":1.5}]})",
      "/kinds/0/rows: must be a whole number that is in range"},
     {"RowsFar", R"({"kinds":[{"name":"k","rows":4294967297}]})",
