@@ -148,29 +148,27 @@ class TestClient {
   std::string token;       // of the last welcome
   std::optional<OwnWords> own;
   std::vector<std::string> log;
-  std::size_t state_bytes = 0;  // of the last state message
 
   void Read(const test::RecordingConnection::Entry& entry) {
     if (entry.is_close) {
       log.push_back("closed " + std::to_string(entry.code));
     } else if (entry.kind == MessageKind::kText) {
-      ReadText(AsText(entry.bytes));
+      ReadText(entry);
     } else {
-      ReadState(entry);
+      ReadState(BinaryStateCodec(), entry.lane, entry.bytes);
     }
   }
 
  private:
-  void ReadState(const test::RecordingConnection::Entry& entry) {
+  void ReadState(const WireStateCodec& codec, Lane lane,
+                 std::span<const std::byte> bytes) {
+    EXPECT_EQ(codec.name(), welcome.codec);
     StateEdits edits;
-    state_bytes = entry.bytes.size();
-    const DecodeResult result =
-        BinaryStateCodec().Decode(entry.bytes, rows, edits);
+    const DecodeResult result = codec.Decode(bytes, rows, edits);
     const StateHeader& header = edits.header();
     EXPECT_NE(result, DecodeResult::kMalformed);
     // Baselines alone have to arrive.
-    EXPECT_EQ(entry.lane == Lane::kReliable,
-              header.kind == StateKind::kBaseline);
+    EXPECT_EQ(lane == Lane::kReliable, header.kind == StateKind::kBaseline);
     tick = header.tick;
     static constexpr const char* kNames[] = {"", "baseline", "delta",
                                              "recovery"};
@@ -183,8 +181,11 @@ class TestClient {
     (header.kind == StateKind::kRecovery ? shown : rows).Apply(edits);
   }
 
-  void ReadText(std::string_view text) {
-    const ServerFrame frame = ParseServerFrame(text);
+  void ReadText(const test::RecordingConnection::Entry& entry) {
+    const ServerFrame frame = ParseServerFrame(AsText(entry.bytes));
+    if (std::holds_alternative<StateTextFrame>(frame)) {
+      return ReadState(JsonStateCodec(), entry.lane, entry.bytes);
+    }
     std::visit([this](const auto& of_kind) { Log(of_kind); }, frame);
   }
   void Log(const FrameRefusal& refusal) { ADD_FAILURE() << Describe(refusal); }

@@ -2,6 +2,7 @@
 #include <chrono>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "authority/room_fixture.h"
@@ -110,6 +111,37 @@ TEST_F(RoomJoinTest, AFullRoomCountsHeldSeats) {
   EXPECT_THAT(Told("c"), ElementsAre("error full", "closed 4000"));
   // The game was asked before: the order is the contract's.
   EXPECT_THAT(game_.TakeCalls(), ElementsAre("validate Ann {} []"));
+}
+
+TEST_F(RoomJoinTest, BothCodecsServeOneRoom) {
+  game_.on_write = [&](RowTable& rows) {
+    if (rows.size() == 0) rows.Add(kPlayerKind);
+    EXPECT_TRUE(rows.Set(1, kHp, room().tick()));
+  };
+  Join("a");
+  Admit("b");
+  Say("b", R"({"t":"join","protocol":"duel 1","name":"B","codecs":["new"]})");
+  Admit("c");
+  Say("c", R"({"t":"join","protocol":"duel 1","name":"C",)"
+           R"("codecs":["json","binary"]})");
+  Join("d");
+  RunTick(61);
+  ASSERT_EQ(room().tick(), 63u);
+  for (const auto& [name, codec] :
+       {std::pair("a", "binary"), std::pair("b", "json"),
+        std::pair("c", "json"), std::pair("d", "binary")}) {
+    EXPECT_EQ(client(name).welcome.codec, codec);
+    EXPECT_TRUE(SameRows(client(name).rows, room().rows())) << name;
+  }
+  // Who comes back may read another one.
+  Admit("e");
+  Say("e", Write(JoinFrame{.protocol = "duel 1",
+                           .name = "B",
+                           .codecs = {"binary"},
+                           .resume = ParseToken(client("b").token)}));
+  RunTick(3);
+  EXPECT_EQ(client("e").welcome.codec, "binary");
+  EXPECT_TRUE(SameRows(client("e").rows, room().rows()));
 }
 
 TEST_F(RoomJoinTest, TheClientsFirstCodecOfOursIsTaken) {

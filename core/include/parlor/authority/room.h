@@ -97,7 +97,8 @@ struct RoomOptions {
   std::int64_t baseline_bytes_max = limits::kBaselineBytes.fallback;
   // State codecs on offer, one at least. A client gets the first of its own
   // list that is here, or else the last of these.
-  std::vector<const WireStateCodec*> codecs{&BinaryStateCodec()};
+  std::vector<const WireStateCodec*> codecs{&BinaryStateCodec(),
+                                            &JsonStateCodec()};
   // Ended when the last seat that was taken is gone, instead of asleep.
   bool end_when_empty = false;
 };
