@@ -303,7 +303,7 @@ TEST_F(SnapshotEncoderTest, OnlyPayloadsAreAllocated) {
     encoder_.Baseline(kSome);
     payloads += 2;
     for (RowId row = 1; row <= 100; ++row) {
-      rows_.Set(row, kPositionField, Vec3{1.0F * second, 2, 3});
+      rows_.Set(row, kPositionField, Vec3{static_cast<float>(second), 2, 3});
     }
     Begin();
     const OwnWords own{3, {1, 2, 3}, {4, 5, 6}, false};
@@ -331,6 +331,7 @@ TEST_F(SnapshotEncoderTest, WhateverIsLostAClientIsRightAtEachMessage) {
           ids[random.Below(static_cast<std::uint32_t>(ids.size()))];
       const auto field = static_cast<int>(random.Below(9));
       const auto value = static_cast<int>(random.Below(3));
+      const auto metres = static_cast<float>(value);
       switch (random.Below(9)) {
         case 0:
           rows_.Remove(row);
@@ -345,13 +346,13 @@ TEST_F(SnapshotEncoderTest, WhateverIsLostAClientIsRightAtEachMessage) {
           rows_.Set(row, field, value * 100'000);
           break;
         case 4:
-          rows_.Set(row, field, Vec3{1.0F * value, -2.0F * value, 0});
+          rows_.Set(row, field, Vec3{metres, -2 * metres, 0});
           break;
         case 5:
           rows_.Set(row, field, std::string(value, 'x'));
           break;
         case 6:
-          rows_.Teleport(row, {{1.0F * value, 0, 0}, {0, 0, 1, 1}});
+          rows_.Teleport(row, {{metres, 0, 0}, {0, 0, 1, 1}});
           break;
         case 7:
           Hide(row);
