@@ -27,12 +27,16 @@ StateOutcome StateReceiver::Apply(MessageKind kind,
 bool StateReceiver::IsNews(const StateHeader& header) const {
   if (header.epoch != epoch()) return header.epoch > epoch();
   if (header.kind == StateKind::kBaseline) return header.base > base();
+  if (header.kind == StateKind::kDelta && shows_baseline_) {
+    return header.tick >= tick_;
+  }
   return header.tick > tick_;
 }
 
 StateOutcome StateReceiver::Show() {
   const StateHeader& header = edits_.header();
   shows_recovery_ = header.kind == StateKind::kRecovery;
+  shows_baseline_ = header.kind == StateKind::kBaseline;
   (shows_recovery_ ? recovery_ : state_).Apply(edits_);
   tick_ = header.tick;
   own_.reset();

@@ -73,7 +73,9 @@ class StateClient {
                    : StateOutcome::kStale;
       case StateKind::kDelta:
         return of_this_epoch && header.epoch == base_epoch_ &&
-                       header.base == base_ && header.tick > tick_
+                       header.base == base_ &&
+                       (header.tick > tick_ ||
+                        (header.tick == tick_ && last_was_baseline_))
                    ? StateOutcome::kDelta
                    : StateOutcome::kStale;
       case StateKind::kRecovery:
@@ -89,6 +91,7 @@ class StateClient {
     epoch_ = sent.header.epoch;
     tick_ = sent.header.tick;
     shown_ = sent.shown;
+    last_was_baseline_ = sent.header.kind == StateKind::kBaseline;
     if (sent.header.kind != StateKind::kBaseline) return;
     base_ = sent.header.base;
     base_epoch_ = sent.header.epoch;
@@ -112,6 +115,7 @@ class StateClient {
   StateReceiver json_;
   std::uint32_t epoch_ = 0;
   std::uint32_t tick_ = 0;
+  bool last_was_baseline_ = false;
   std::uint32_t base_ = 0;
   std::uint32_t base_epoch_ = 0;
   std::uint64_t applied_ = 0;

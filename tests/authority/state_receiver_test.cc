@@ -166,6 +166,22 @@ TEST_P(StateReceiverTest, OvertakenAndRepeatedDeltasAreStale) {
   EXPECT_EQ(client_.counters().stale, 3u);
 }
 
+TEST_P(StateReceiverTest, ABaselinesOwnTickMayBringTheBodyOnce) {
+  OwnWords own;
+  own.seq = 7;
+  const Bytes baseline = Baseline(10);
+  const Bytes with_body = Delta(10, 3, &own);
+  Apply(baseline);
+  EXPECT_EQ(client_.own(), std::nullopt);
+  EXPECT_EQ(Apply(with_body), StateOutcome::kDelta);
+  ExpectShown(10, 3);
+  ASSERT_TRUE(client_.own());
+  EXPECT_EQ(client_.own()->seq, 7u);
+  ExpectStale(with_body);
+  Apply(Recovery(12, 4));
+  ExpectStale(Delta(12, 5));
+}
+
 TEST_P(StateReceiverTest, DeltasOfOtherBaselinesAreStale) {
   const Bytes late = Baseline(8);
   ExpectStale(Delta(9, 1));

@@ -67,7 +67,9 @@ class StateReceiver {
   //   baseline  newer than base(), of the epoch that is shown or a newer one.
   //             Its tick may lie before what is shown (a recovery, say, that
   //             overtook it): then tick() goes back, until the next delta
-  //   delta     of the epoch that is shown, for base(), and newer than tick()
+  //   delta     of the epoch that is shown, for base(), and newer than tick();
+  //             directly behind its baseline also of the same tick, whose own
+  //             body it brings
   //   recovery  newer than tick(), of this epoch or a newer one
   StateOutcome Apply(MessageKind kind, std::span<const std::byte> bytes);
 
@@ -75,7 +77,7 @@ class StateReceiver {
   // the next Apply that is neither kStale nor kMalformed; which of two tables
   // it is may change with each of those.
   const RowTable& rows() const { return shows_recovery_ ? recovery_ : state_; }
-  // Of that frame: row ids mean nothing in another epoch. 0 before the first.
+  // Of that frame: row ids mean nothing in another epoch. 1 before the first.
   std::uint32_t epoch() const { return rows().epoch(); }
   // The room's tick that rows() are of. 0 before the first.
   std::uint32_t tick() const { return tick_; }
@@ -96,6 +98,7 @@ class StateReceiver {
   RowTable state_;     // the baseline, and the newest delta for it
   RowTable recovery_;  // the last recovery
   bool shows_recovery_ = false;
+  bool shows_baseline_ = false;  // the frame applied last was one
   std::uint32_t tick_ = 0;
   std::optional<OwnBody> own_;
   StateEdits edits_;
