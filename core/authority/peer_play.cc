@@ -52,17 +52,12 @@ double RttMark(TimePoint sent) {
   return static_cast<double>(sent.time_since_epoch() / kMillisecond);
 }
 
-std::string_view TextOf(std::span<const std::byte> bytes) {
-  // Chars may alias bytes.
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
 // Which frames are kept apart. A codec may write JSON members in another order
 // than ours: then a baseline waits among the others, and is applied all the
 // same unless newer frames are.
 bool IsBaseline(MessageKind kind, std::span<const std::byte> bytes) {
   if (kind == MessageKind::kText) {
-    return TextOf(bytes).starts_with(R"({"t":"baseline")");
+    return AsText(bytes).starts_with(R"({"t":"baseline")");
   }
   return !bytes.empty() &&
          bytes[0] == static_cast<std::byte>(StateKind::kBaseline);
@@ -86,7 +81,7 @@ void Peer::OnMessage(TimePoint now, Connection&, Lane, MessageKind kind,
 }
 
 void Peer::OnText(TimePoint now, std::span<const std::byte> bytes) {
-  ServerFrame frame = ParseServerFrame(TextOf(bytes));
+  ServerFrame frame = ParseServerFrame(AsText(bytes));
   if (std::holds_alternative<FrameRefusal>(frame)) {
     return End(PeerEnd::kProtocol, CloseReason::kProtocolError, kNoRoom);
   }
