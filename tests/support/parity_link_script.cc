@@ -37,7 +37,7 @@ struct Link {
       : ends{ParitySeat("client " + std::to_string(index)),
              ParitySeat("accepted " + std::to_string(index))} {
     for (ParitySeat& end : ends) {
-      end.on_message = [&end](std::span<const std::byte> bytes) {
+      end.on_message = [&end](MessageKind, std::span<const std::byte> bytes) {
         Answer(end, AsText(bytes));
       };
     }

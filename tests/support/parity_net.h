@@ -46,8 +46,16 @@ class SocketWorld final : public ParityWorld, private NetListenerHandler {
   }
 
   Verdict OnKnock(TimePoint now, const Knock& knock) override {
-    Verdict verdict{.refusal = {}, .protocol = kLockstepProtocol};
-    verdict.refusal.status = ParseRoomRequest(knock.request, "", &hello_);
+    hello_ = {};
+    Verdict verdict;
+    // As a host's gate does.
+    if (ParsePlayKey(knock.request.target, "")) {
+      verdict.protocol = kPlayProtocol;
+      verdict.refusal.status = ParsePlayRequest(knock.request, "", &hello_);
+    } else {
+      verdict.protocol = kLockstepProtocol;
+      verdict.refusal.status = ParseRoomRequest(knock.request, "", &hello_);
+    }
     if (verdict.refusal.status == 0) {
       verdict.refusal.status = host_.Admit(now, hello_);
     }

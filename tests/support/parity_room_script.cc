@@ -120,7 +120,7 @@ class RoomScript {
  private:
   struct Seat {
     explicit Seat(std::size_t index) : end("seat " + std::to_string(index)) {
-      end.on_message = [this](std::span<const std::byte> bytes) {
+      end.on_message = [this](MessageKind, std::span<const std::byte> bytes) {
         if (bytes.size() != lockstep::kMessageSize) return;
         const auto message =
             lockstep::Decode(bytes.first<lockstep::kMessageSize>());

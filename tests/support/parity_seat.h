@@ -21,8 +21,9 @@ class ParitySeat final : public ConnectionHandler {
   explicit ParitySeat(std::string name) : name_(std::move(name)) {}
 
   std::unique_ptr<Connection> connection;
-  // Sees every reliable message, inside its callback.
-  std::function<void(std::span<const std::byte>)> on_message;
+  // See every message of their lane, inside its callback.
+  std::function<void(MessageKind, std::span<const std::byte>)> on_message,
+      on_state;
 
   bool is_open() const {
     return connection != nullptr && connection->is_open();
@@ -48,10 +49,11 @@ class ParitySeat final : public ConnectionHandler {
     std::string text = (kind == MessageKind::kText ? "text " : "") + Hex(bytes);
     if (lane == Lane::kState) {
       newest_state_ = std::move(text);
+      if (on_state) on_state(kind, bytes);
       return;
     }
     Note(text);
-    if (on_message) on_message(bytes);
+    if (on_message) on_message(kind, bytes);
   }
   void OnClose(TimePoint, Connection&, const CloseEvent& event) override {
     newest_state_.reset();

@@ -58,8 +58,10 @@ class VirtualRooms final : public ParityRooms,
     gate.joins_per_minute = limits::kAddressRate.ceiling;
     gate_ = std::make_unique<host::Gate>(
         gate,
-        host::GateRooms{
-            .rooms = rooms.rooms, .seats = rooms.seats, .base_path = ""},
+        host::GateRooms{.rooms = rooms.rooms,
+                        .seats = rooms.seats,
+                        .base_path = "",
+                        .play = rooms.play_rooms},
         [] { return std::int64_t{1'800'000'000}; });
     host::FrontOptions front;
     front.stream = stream_;
