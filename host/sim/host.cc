@@ -1,9 +1,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string_view>
 #include <utility>
 
 #include "parlor/close_reason.h"
+#include "parlor/hosted_room.h"
 #include "parlor/lockstep/room.h"
 #include "parlor/sim/world.h"
 #include "sim/host_impl.h"
@@ -37,6 +39,9 @@ void Host::Start() {
 
 const lockstep::Room* Host::FindRoom(std::uint32_t number) const {
   return impl_->FindRoom(number);
+}
+const HostedRoom* Host::FindPlayRoom(std::string_view key) const {
+  return impl_->FindPlayRoom(key);
 }
 std::size_t Host::rooms() const { return impl_->figures().rooms; }
 std::size_t Host::players() const { return impl_->figures().players; }

@@ -3,11 +3,13 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "parlor/check_text.h"
 #include "parlor/close_reason.h"
 #include "parlor/host/server.h"
+#include "parlor/hosted_room.h"
 #include "parlor/limits.h"
 #include "parlor/lockstep/room.h"
 #include "parlor/sim/network.h"
@@ -78,6 +80,10 @@ void HostMachine::Start() {
 
 const lockstep::Room* HostMachine::FindRoom(std::uint32_t number) const {
   return process_ == nullptr ? nullptr : process_->FindRoom(number);
+}
+
+const HostedRoom* HostMachine::FindPlayRoom(std::string_view key) const {
+  return process_ == nullptr ? nullptr : process_->FindPlayRoom(key);
 }
 
 host::ServerFigures HostMachine::figures() const {

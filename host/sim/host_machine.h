@@ -8,10 +8,12 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "parlor/close_reason.h"
 #include "parlor/host/memory_room_store.h"
 #include "parlor/host/server.h"
+#include "parlor/hosted_room.h"
 #include "parlor/lockstep/room.h"
 #include "parlor/random.h"
 #include "parlor/sim/network.h"
@@ -48,6 +50,7 @@ class HostMachine {
   void Start();
 
   const lockstep::Room* FindRoom(std::uint32_t number) const;
+  const HostedRoom* FindPlayRoom(std::string_view key) const;
   host::ServerFigures figures() const;
 
   // ---- For the process.

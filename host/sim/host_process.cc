@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <string_view>
 #include <utility>
 
 #include "logic/door.h"
@@ -18,6 +20,7 @@
 #include "parlor/host/room_store.h"
 #include "parlor/host/server.h"
 #include "parlor/host/shard.h"
+#include "parlor/hosted_room.h"
 #include "parlor/lockstep/room.h"
 #include "parlor/sim/network.h"
 #include "parlor/sim/world.h"
@@ -39,6 +42,7 @@ HostProcess::Shard::Shard(HostProcess& process,
 
 HostProcess::HostProcess(HostMachine& machine, std::uint64_t entropy_seed)
     : machine_(machine),
+      play_keys_(machine.options().shard.play_rooms),
       entropy_(entropy_seed),
       loop_(machine.network().executor()),
       reception_(loop_, machine.options(),
@@ -154,6 +158,12 @@ void HostProcess::Stop(CloseReason reason) {
 
 const lockstep::Room* HostProcess::FindRoom(std::uint32_t number) const {
   return ShardOf(number).door.shard().FindRoom(number);
+}
+
+const HostedRoom* HostProcess::FindPlayRoom(std::string_view key) const {
+  const std::optional<std::uint32_t> number = play_keys_.Find(key);
+  if (!number) return nullptr;
+  return ShardOf(*number).door.shard().FindPlayRoom(key);
 }
 
 host::ServerFigures HostProcess::DoorFigures() const {

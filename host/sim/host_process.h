@@ -14,12 +14,14 @@
 
 #include "logic/door.h"
 #include "logic/handover.h"
+#include "logic/play_keys.h"
 #include "logic/reception.h"
 #include "parlor/close_reason.h"
 #include "parlor/entropy.h"
 #include "parlor/host/memory_room_store.h"
 #include "parlor/host/server.h"
 #include "parlor/host/shard.h"
+#include "parlor/hosted_room.h"
 #include "parlor/lockstep/room.h"
 #include "parlor/sim/network.h"
 #include "parlor/time.h"
@@ -46,6 +48,7 @@ class HostProcess final : public Listener, private host::Reception::Ports {
 
   // As Shard's.
   const lockstep::Room* FindRoom(std::uint32_t number) const;
+  const HostedRoom* FindPlayRoom(std::string_view key) const;
   host::ServerFigures figures() const;
 
  private:
@@ -78,6 +81,7 @@ class HostProcess final : public Listener, private host::Reception::Ports {
   void Log(host::LogLevel /*level*/, std::string_view /*line*/) override {}
 
   HostMachine& machine_;
+  const host::PlayKeys play_keys_;
   SeededEntropy entropy_;
   VirtualLoop loop_;  // the front's
   std::vector<std::unique_ptr<Shard>> shards_;

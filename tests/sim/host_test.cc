@@ -1,17 +1,20 @@
 // A host in virtual time, reached by whole messages and by bytes: the same is
 // refused at either level, and its end, its crash and its next start are those
 // of a dedicated host.
+#include <memory>
 #include <string>
 #include <string_view>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "parlor/connector.h"
+#include "parlor/entropy.h"
 #include "parlor/lockstep/room.h"
 #include "parlor/sim/world.h"
 #include "parlor/time.h"
 #include "sim/host_fixture.h"
 #include "sim/host_machine.h"
+#include "support/echo_room.h"
 #include "support/lockstep_client.h"
 
 namespace parlor::test {
@@ -63,6 +66,28 @@ TEST_P(SimHostTest, RefusesInTheOrderOfTheContract) {
     SCOPED_TRACE(row.name);
     EXPECT_EQ(Answer(row.hello), row.answer);
   }
+}
+
+// Three rooms on three shards: each is opened where it is looked for.
+TEST_P(SimHostTest, HostedRoomsAreReachedByTheirKeys) {
+  options_.shards = 3;
+  for (const char* key : {"a", "b", "c"}) {
+    options_.shard.play_rooms.push_back(
+        {.key = key, .open = true, .make = [](TimePoint, Entropy&) {
+           return std::make_unique<EchoRoom>();
+         }});
+  }
+  EXPECT_EQ(Answer({.play = "d"}), "refused 404");
+  for (const char* key : {"c", "a", "b"}) {
+    SCOPED_TRACE(key);
+    EXPECT_EQ(host_->FindPlayRoom(key), nullptr);
+    EXPECT_EQ(Answer({.play = key}), "open");
+    EXPECT_NE(host_->FindPlayRoom(key), nullptr);
+  }
+  EXPECT_EQ(host_->FindPlayRoom("d"), nullptr);
+  EXPECT_EQ(host_->figures().rooms, 3u);
+  host_->CrashNow(sim::Host::Crash::kProcess);
+  EXPECT_EQ(host_->FindPlayRoom("a"), nullptr);
 }
 
 TEST_P(SimHostTest, ARoomThatIsFullOrASeatThatIsGoneIsTheRoomsToSay) {

@@ -43,6 +43,7 @@
 #include "parlor/host/gate_options.h"
 #include "parlor/host/room_records.h"
 #include "parlor/host/shard.h"
+#include "parlor/hosted_room.h"
 #include "parlor/limits.h"
 #include "parlor/lockstep/desync.h"
 #include "parlor/lockstep/peer.h"
@@ -118,6 +119,8 @@ class Host {
 
   // Of the present process. Null: there is none, or no such room is open.
   const lockstep::Room* FindRoom(std::uint32_t number) const;
+  // The same of a hosted room: HostOptions::shard.play_rooms has their keys.
+  const HostedRoom* FindPlayRoom(std::string_view key) const;
   std::size_t rooms() const;
   std::size_t players() const;      // connected seats
   std::size_t connections() const;  // at its doors, without a seat too
