@@ -12,6 +12,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "parlor/authority/frames.h"
 #include "parlor/authority/limits.h"
 #include "parlor/authority/room.h"
 #include "parlor/authority/room_authority.h"
@@ -151,7 +152,8 @@ HostedGame MakeHostedGame(std::string name, RoomOptions options,
               return InvalidArgument(": " + std::string(StatusText(status)));
             }
             return MakeRoomFactory(*std::move(read), make, log);
-          }};
+          },
+          .message_bytes_max = kClientFrameBytesMax};
 }
 
 }  // namespace parlor::authority

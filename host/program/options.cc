@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "parlor/host/memory_access_store.h"
+#include "parlor/hosted_game.h"
 #include "parlor/printable.h"
 #include "parlor/status.h"
 #include "parlor/transports/tls.h"
@@ -150,6 +151,12 @@ absl::Status LinkPlayRooms(const Linked& linked, Options& options) {
                              options.places.Where("play"), linked);
   if (!rooms.ok()) return rooms.status();
   options.server.shard.play_rooms = *std::move(rooms);
+  // Which games have rooms may change with the file; this cannot.
+  if (options.server.shard.play_rooms.empty()) return absl::OkStatus();
+  for (const HostedGame& game : linked.games) {
+    std::size_t& bytes_max = options.server.stream.message_bytes_max;
+    bytes_max = std::max(bytes_max, game.message_bytes_max);
+  }
   return absl::OkStatus();
 }
 

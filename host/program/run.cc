@@ -2,6 +2,7 @@
 // a log are here; what a host does is in the library.
 #include "parlor/host/program.h"
 
+#include <algorithm>
 #include <csignal>
 #include <cstddef>
 #include <cstdint>
@@ -24,6 +25,7 @@
 #include "parlor/entropy.h"
 #include "parlor/host/access_store.h"
 #include "parlor/host/os_entropy.h"
+#include "parlor/host/play_room.h"
 #include "parlor/host/server.h"
 #include "parlor/host/sqlite_access_store.h"
 #include "parlor/hosted_game.h"
@@ -163,8 +165,11 @@ bool Program::SayReady() const {
   std::string text =
       ListeningText(options_.server, server_->port(), server_->tcp_port()) +
       WorstCaseText(options_.server) + MemoryText(options_.server);
-  if (settings.codes.empty() && kept_codes_ == 0 && !settings.passes &&
-      !settings.open) {
+  const bool open =
+      settings.open ||
+      std::ranges::any_of(options_.server.shard.play_rooms,
+                          [](const host::PlayRoom& room) { return room.open; });
+  if (settings.codes.empty() && kept_codes_ == 0 && !settings.passes && !open) {
     text += "every join will be refused: there is no code (";
     text += settings.access ? "parlor-host invite new makes one"
                             : "--invite, or --access FILE and parlor-host "

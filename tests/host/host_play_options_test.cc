@@ -99,6 +99,16 @@ class PlayOptions : public ::testing::Test {
   std::vector<std::string> log_;
 };
 
+TEST_F(PlayOptions, MessagesAreAsLargeAsTheGamesOfThoseRoomsRead) {
+  linked_.games[0].message_bytes_max = 2'560;
+  linked_.games[1].message_bytes_max = 100;
+  EXPECT_EQ(Accepted(R"([{"key": "arena", "game": "chess"}])")
+                .server.stream.message_bytes_max,
+            2'560u);
+  // Lockstep's, which are small.
+  EXPECT_EQ(Accepted("[]").server.stream.message_bytes_max, 16u);
+}
+
 TEST_F(PlayOptions, RoomsAreOfTheGamesThatAreLinkedIn) {
   const Options options = Accepted(R"([
       {"key": "arena", "game": "tag", "open": true},

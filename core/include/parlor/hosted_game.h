@@ -5,12 +5,14 @@
 #ifndef PARLOR_HOSTED_GAME_H_
 #define PARLOR_HOSTED_GAME_H_
 
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <string_view>
 
 #include "absl/status/statusor.h"
 #include "parlor/hosted_room.h"
+#include "parlor/limits.h"
 
 namespace parlor {
 
@@ -33,6 +35,13 @@ struct HostedGame {
   std::function<absl::StatusOr<HostedRoomFactory>(std::string_view settings,
                                                   const RoomLog& log)>
       configure;
+
+  // The largest message of a client's that its rooms read. A host with rooms of
+  // this game takes messages as large as the largest of these, on every
+  // connection, and keeps half of one read for each. Within
+  // limits::kMessageBytes.
+  std::size_t message_bytes_max =
+      static_cast<std::size_t>(limits::kMessageBytes.fallback);
 };
 
 }  // namespace parlor
