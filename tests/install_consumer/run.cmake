@@ -49,6 +49,7 @@ endif()
 # was installed to.
 configure(${SOURCE} ${WORK}/library
   -DPARLOR_BUILD_SOCKETS=OFF -DPARLOR_BUILD_SQLITE=OFF
+  -DPARLOR_BUILD_AUTHORITY=${AUTHORITY}
   -DPARLOR_BUILD_SOLO=OFF -DPARLOR_BUILD_TESTS=OFF -DPARLOR_BUILD_BENCH=OFF
   -DCMAKE_INSTALL_PREFIX=${WORK}/first)
 run(${CMAKE_COMMAND} --build ${WORK}/library)
@@ -86,12 +87,17 @@ foreach(export ${exports})
 endforeach()
 
 configure(${CMAKE_CURRENT_LIST_DIR}/installed ${WORK}/installed
-  -DCMAKE_PREFIX_PATH=${WORK}/prefix)
+  -DCMAKE_PREFIX_PATH=${WORK}/prefix -DAUTHORITY=${AUTHORITY}
+  -DGAME=${SOURCE}/tests/readme/coins_example.cc)
 run(${CMAKE_COMMAND} --build ${WORK}/installed)
 expect_output(${WORK}/installed/consumer "${greeting}")
 expect_system_and_abseil_only(${WORK}/installed/consumer)
 expect_output(${WORK}/installed/sim_consumer "${greeting}")
 expect_system_and_abseil_only(${WORK}/installed/sim_consumer)
+if(AUTHORITY)
+  expect_output(${WORK}/installed/authority_consumer "3 coins\n")
+  expect_system_and_abseil_only(${WORK}/installed/authority_consumer)
+endif()
 
 # Embedded: a part of the consumer's own build.
 configure(${CMAKE_CURRENT_LIST_DIR}/embedded ${WORK}/embedded
