@@ -610,6 +610,7 @@ void Room::Remove(int number) {
 Player Room::Vacate(int number) {
   const auto index = static_cast<std::size_t>(number);
   encoder_.RemoveViewer(number);
+  context_->Forget(number);
   connections_[index] = nullptr;
   seats_[index].reset();
   Player* const at = FindPlayer(number);

@@ -75,15 +75,22 @@ void Room::GameContext::Keep(int seat, std::string_view name,
       {.from = seat, .name_end = name_end, .payload_end = text_.size()});
 }
 
+void Room::GameContext::Forget(int seat) {
+  for (Kept& kept : kept_) {
+    if (kept.from == seat) kept.from = -1;
+  }
+}
+
 void Room::GameContext::BeginStep() {
   const std::string_view text = text_;
   std::size_t begin = 0;
   for (const Kept& kept : kept_) {
+    const std::size_t from = std::exchange(begin, kept.payload_end);
+    if (kept.from < 0) continue;
     messages_.push_back({.from = kept.from,
-                         .name = text.substr(begin, kept.name_end - begin),
+                         .name = text.substr(from, kept.name_end - from),
                          .payload = text.substr(
                              kept.name_end, kept.payload_end - kept.name_end)});
-    begin = kept.payload_end;
   }
 }
 

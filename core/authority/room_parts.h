@@ -115,6 +115,8 @@ class Room::GameContext final : public Context {
 
   // A message that the game was told of, for messages() in the next step.
   void Keep(int seat, std::string_view name, std::string_view payload);
+  // Of who leaves: the next in the seat did not say it.
+  void Forget(int seat);
   void BeginStep();
   void EndStep();
   std::size_t memory_bytes() const;
@@ -122,7 +124,7 @@ class Room::GameContext final : public Context {
  private:
   // Of kept_'s text.
   struct Kept {
-    int from = 0;
+    int from = 0;  // -1: nobody who is here any more
     std::size_t name_end = 0;
     std::size_t payload_end = 0;
   };

@@ -23,7 +23,12 @@ void Room::RunTick() {
   Guarded("step", [&] { game_->Step(*context_, inputs_); });
   context_->EndStep();
   const bool due = SnapshotDue();
-  if (due || AnswerDue()) TakeSnapshot(due);
+  if (due || AnswerDue()) {
+    const bool step_failed = std::exchange(tick_failed_, false);
+    TakeSnapshot(due);
+    snapshot_failed_ = tick_failed_;
+    tick_failed_ = step_failed || snapshot_failed_;
+  }
   for (int i = 0; i < options_.seats; ++i) {
     if (IsWelcomed(i)) TellNews(i, due);
   }
@@ -44,9 +49,11 @@ void Room::NoteRefusedValue(std::string_view what) {
   if (!std::exchange(refusal_noted_, true)) Note(RoomNote::kRefusedValue, what);
 }
 
+// A tick that sends nothing asks the game for no state: it ends no row of
+// snapshots that failed.
 void Room::CountFailure() {
   if (!std::exchange(tick_failed_, false)) {
-    failed_in_a_row_ = 0;
+    if (!snapshot_failed_) failed_in_a_row_ = 0;
     return;
   }
   ++counters_.failed_ticks;

@@ -88,6 +88,29 @@ TEST_F(RoomGameTest, AGameThatThrowsInWriteStateSendsNoSnapshot) {
 }
 
 // The baseline of the second comes with the next snapshot instead.
+// One that never gives a state: the ticks between two snapshots, which ask for
+// none, are no success.
+TEST_F(RoomGameTest, TenFailedSnapshotsInARowEndTheRoom) {
+  for (const char* call : {"write_state", "own"}) {
+    SCOPED_TRACE(call);
+    const std::string name = std::string("a ") + call;
+    Join(name);
+    game_.throws_in = call;
+    RunTick(9 * 3);
+    game_.throws_in = "";
+    RunTick(3);
+    EXPECT_FALSE(room().ended());
+    game_.throws_in = call;
+    RunTick(9 * 3);
+    EXPECT_FALSE(room().ended());
+    game_.throws_in = "";
+    RunTick(3);
+  }
+  game_.throws_in = "write_state";
+  RunTick(10 * 3);
+  EXPECT_TRUE(room().ended());
+}
+
 TEST_F(RoomGameTest, ABaselineIsMadeUpFor) {
   Join("a");
   RunTick(57);

@@ -59,6 +59,26 @@ TEST_F(RoomMessageTest, AreThereInTheNextStep) {
   EXPECT_EQ(seen.size(), 2u);
 }
 
+// Who sits there next did not say it.
+TEST_F(RoomMessageTest, GoWithWhoLeavesBeforeTheStep) {
+  Join("a");
+  Join("b");
+  std::vector<std::string> seen;
+  game_.on_step = [&](Context& context, std::span<const SeatInput>) {
+    for (const ReceivedMessage& message : context.messages()) {
+      seen.push_back(std::to_string(message.from) + " " +
+                     std::string(message.payload));
+    }
+  };
+  Say("a", Msg("vote", "1"));
+  Say("b", Msg("vote", "2"));
+  Say("a", Msg("vote", "3"));
+  Lose("a", 1000);
+  Join("c");
+  EXPECT_EQ(client("c").welcome.seat, 0);
+  EXPECT_THAT(seen, ElementsAre("1 2"));
+}
+
 struct Dropped {
   const char* name;
   std::string said;

@@ -346,6 +346,7 @@ class Room final : public HostedRoom {
   bool baseline_due_ = true;
   std::uint32_t baseline_tick_ = 0;  // of the newest
   bool tick_failed_ = false;         // by a call since the last tick ended
+  bool snapshot_failed_ = false;     // by a call for the newest snapshot
   int failed_in_a_row_ = 0;
   std::vector<SeatInput> inputs_;  // of the tick that runs
 
