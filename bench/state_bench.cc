@@ -293,7 +293,6 @@ void BM_Second(benchmark::State& state, const WireStateCodec* codec,
   FlatWriter flat;
 #endif
   std::size_t flat_bytes = 0;
-  double spent_ns = 0;
   for (auto _ : state) {
     double second_ns = 0;
     for (int snapshot = 0; snapshot < kSnapshotHz; ++snapshot) {
@@ -311,7 +310,6 @@ void BM_Second(benchmark::State& state, const WireStateCodec* codec,
 #endif
       second_ns += bench::ThreadCpuNs() - began_ns;
     }
-    spent_ns += second_ns;
     state.SetIterationTime(second_ns * 1e-9);
   }
   const auto seconds = static_cast<double>(state.iterations());
