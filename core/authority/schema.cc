@@ -199,8 +199,9 @@ absl::Status ReadKindMember(const std::string& path, const JsonItems& member,
         path + "/fields", value,
         [&](const std::string& at, std::string_view json) -> absl::Status {
           absl::StatusOr<Field> field = FieldFrom(at, json);
-          if (field.ok()) kind.fields.push_back(*std::move(field));
-          return field.status();
+          if (!field.ok()) return field.status();
+          kind.fields.push_back(*std::move(field));
+          return absl::OkStatus();
         });
   }
   return absl::OkStatus();
@@ -273,8 +274,9 @@ absl::StatusOr<Schema> Schema::Parse(std::string_view json) {
         "/kinds", items.value(),
         [&](const std::string& at, std::string_view value) -> absl::Status {
           absl::StatusOr<Kind> kind = KindFrom(at, value);
-          if (kind.ok()) kinds.push_back(*std::move(kind));
-          return kind.status();
+          if (!kind.ok()) return kind.status();
+          kinds.push_back(*std::move(kind));
+          return absl::OkStatus();
         });
     if (!status.ok()) return status;
   }

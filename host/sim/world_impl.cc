@@ -156,6 +156,7 @@ std::vector<std::vector<SyncMember>> World::Impl::Matches() const {
         {&c.watched, c.name, c.options.fresh_game});
   }
   std::vector<std::vector<SyncMember>> all;
+  all.reserve(matches.size());
   for (auto& [key, members] : matches) all.push_back(std::move(members));
   return all;
 }

@@ -44,7 +44,7 @@ class RoomHostileTest : public RoomTest {
 
   // A frame that could be said, or nearly.
   std::string Text() {
-    static const char* const kTexts[] = {
+    static const char* const texts[] = {
         R"({"t":"leave"})",
         R"({"t":"resync"})",
         R"({"t":"rtt","at":1})",
@@ -66,7 +66,7 @@ class RoomHostileTest : public RoomTest {
       case 1:
         return JoinText(Token());
       default:
-        text = kTexts[random_.Below(std::size(kTexts))];
+        text = texts[random_.Below(std::size(texts))];
     }
     if (!text.empty() && random_.Chance(1, 3)) {
       const auto at = random_.Below(static_cast<std::uint32_t>(text.size()));

@@ -132,7 +132,7 @@ std::vector<json> Probes() {
                               "a b",
                               "a\tb",
                               "\u00e4",
-                              "\u202e",
+                              "\u2028",
                               "00112233445566778899aabbccddeeff",
                               "00112233445566778899aabbccddeefg",
                               json::array(),

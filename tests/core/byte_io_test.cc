@@ -95,7 +95,7 @@ TEST(ByteIoTest, EveryTruncationFailsAndStaysFailed) {
   const std::vector<std::byte> whole = WriteAll();
   for (std::size_t length = 0; length < whole.size(); ++length) {
     SCOPED_TRACE(length);
-    const std::vector<std::byte> bytes(whole.begin(), whole.begin() + length);
+    const std::vector<std::byte> bytes(whole.data(), whole.data() + length);
     ByteReader reader(bytes);
     const All all = ReadAll(reader);
     EXPECT_FALSE(reader.ok());
@@ -171,7 +171,7 @@ TEST_P(VarUintTest, IsTakenUpToItsMaximum) {
 TEST_P(VarUintTest, EveryTruncationFails) {
   const std::vector<std::byte>& whole = GetParam().bytes;
   for (std::size_t length = 0; length < whole.size(); ++length) {
-    const std::vector<std::byte> bytes(whole.begin(), whole.begin() + length);
+    const std::vector<std::byte> bytes(whole.data(), whole.data() + length);
     ByteReader reader(bytes);
     EXPECT_EQ(reader.VarUint(kMax64), 0u);
     EXPECT_FALSE(reader.ok()) << length;

@@ -26,7 +26,6 @@ using test::Hex;
 using test::MemoryReplaySink;
 using test::ReplayEnds;
 using test::Resealed;
-using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 ReplayHeader RoomHeader(int size) {
