@@ -1,64 +1,39 @@
 #include <cstdint>
-#include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 
 #include "absl/status/status.h"
-#include "parlor/check.h"
 #include "parlor/check_text.h"
-#include "parlor/connection.h"
 #include "parlor/connector.h"
-#include "parlor/executor.h"
-#include "parlor/limits.h"
 #include "parlor/lockstep/desync.h"
 #include "parlor/lockstep/peer.h"
-#include "parlor/random.h"
 #include "parlor/sim/network.h"
 #include "parlor/sim/world.h"
 #include "parlor/status.h"
 #include "parlor/time.h"
 #include "sim/client_impl.h"
-#include "sim/host_impl.h"
-#include "sim/local_clock.h"
-#include "sim/machine.h"
+#include "sim/client_machine.h"
 #include "sim/recorder.h"
-#include "sim/time_ahead.h"
-#include "sim/watched_game.h"
 
 namespace parlor::sim {
 namespace {
 
-// Of one machine, the same on every run: each client comes back at its own
-// time when their host restarts, and turns at its own phase.
 lockstep::PeerOptions WithJitter(lockstep::PeerOptions options,
-                                 Random& random) {
-  if (options.jitter_seed == 0) options.jitter_seed = random.Next64();
+                                 std::uint64_t seed) {
+  options.jitter_seed = seed;
   return options;
 }
 
-constexpr Limit kRateHz{"rate_hz", 60, 1, 1'000};
-constexpr Limit kClockPpm{"clock_ppm", 0, -LocalClock::kPpmMax,
-                          LocalClock::kPpmMax};
-
-// Peers and endpoints see to their own.
+// Peers, endpoints and ClientMachine see to their own.
 const ClientOptions& Valid(const ClientOptions& options,
                            const std::string& client) {
-  PARLOR_CHECK_OK(CheckLimit(kRateHz, client + ".rate_hz", options.rate_hz));
-  PARLOR_CHECK_OK(
-      CheckLimit(kClockPpm, client + ".clock_ppm", options.clock_ppm));
   if (options.desync) {
     const absl::Status status = lockstep::ValidateOptions(*options.desync);
     PARLOR_CHECK_TEXT(status.ok(),
                       client + ".desync." + std::string(StatusText(status)));
   }
   return options;
-}
-
-Duration DrawPhase(int rate_hz, Random& random) {
-  return Duration(
-      random.Below(static_cast<std::uint32_t>(kSecond.count() / rate_hz)));
 }
 
 // "seats 1 and 3", "seat 0".
@@ -84,7 +59,7 @@ std::string PlayingText(const lockstep::Peer& peer) {
   return text;
 }
 
-std::string StateText(const lockstep::Peer& peer) {
+std::string TextOf(const lockstep::Peer& peer) {
   switch (peer.state()) {
     case lockstep::PeerState::kIdle:
       return "has not joined";
@@ -105,150 +80,85 @@ std::string StateText(const lockstep::Peer& peer) {
   return {};
 }
 
-std::string LinkText(const Link& link) {
-  const bool up = link.is_cut(Direction::kUp);
-  const bool down = link.is_cut(Direction::kDown);
-  if (up && down) return "; its link is cut";
-  if (up) return "; its link is cut upwards";
-  if (down) return "; its link is cut downwards";
-  return {};
-}
-
 }  // namespace
 
 Client::Impl::Impl(Network& to, Recorder& records, lockstep::Game& game,
                    const Conditions& conditions, const ClientOptions& opts,
                    std::string called)
-    : network(to),
-      recorder(records),
-      options(Valid(opts, called)),
-      name(std::move(called)),
-      link(network, conditions, name),
-      machine(network, Endpoint::Turn::kPolled, options.stream, name),
+    : ClientMachine::Impl(to, records, conditions, LoopOptions::Of(opts),
+                          std::move(called)),
+      options(Valid(opts, name)),
       watched(game, network, options.desync),
       peer(std::make_unique<lockstep::Peer>(
-          *this, watched, WithJitter(options.peer, to.executor().random()))),
-      clock(network.now(), options.clock_ppm),
-      steps(network.now() +
-                DrawPhase(options.rate_hz, network.executor().random()),
-            options.rate_hz) {
+          *this, watched, WithJitter(options.peer, jitter_seed))) {
   watched.Follow(peer.get());
-  ScheduleTurn();
 }
 
 Client::Impl::~Impl() = default;
 
-std::unique_ptr<Connection> Client::Impl::Connect(TimePoint /*now*/,
-                                                  const Hello& hello,
-                                                  ConnectionHandler* handler) {
-  Host::Impl& to = *host->impl_;
-  return machine.Connect(link, {to.endpoint(), to.web_port(), to.tcp_port()},
-                         options.via, hello, handler);
-}
-
-void Client::Impl::EndProcess() {
-  turn.Cancel();
+void Client::Impl::EndPeer() {
   watched.Follow(nullptr);
   peer.reset();
 }
 
-void Client::Impl::RunTurn() {
-  const TimePoint now = network.now();
-  machine.Poll();
+void Client::Impl::OnTurn(TimePoint now, int due) {
   if (peer->next_alarm() <= now) peer->OnAlarm(now);
   CallOnStep();
   if (crashed) return;
-  for (int due = steps.Take(clock.At(now)); due > 0; --due) peer->Step(now);
-  ScheduleTurn();
+  for (; due > 0; --due) peer->Step(now);
 }
 
-// It may set another one, and lives until it returns.
-void Client::Impl::CallOnStep() {
-  if (!on_step) return;
-  const std::uint64_t before = steps_set;
-  std::function<void()> called = std::move(on_step);
-  called();
-  if (steps_set == before) on_step = std::move(called);
+bool Client::Impl::ended() const {
+  return peer->state() == lockstep::PeerState::kEnded;
 }
 
-void Client::Impl::SetOnStep(std::function<void()> next) {
-  on_step = std::move(next);
-  ++steps_set;
+std::string Client::Impl::StateText() const { return TextOf(*peer); }
+
+std::uint64_t Client::Impl::progress() const {
+  return crashed ? 0 : peer->frame();
 }
 
-void Client::Impl::Require(bool holds, const char* what) const {
-  PARLOR_CHECK_TEXT(holds, name + ": " + what);
-}
-
-bool Client::Impl::plays() const {
-  return host != nullptr && !crashed &&
-         peer->state() != lockstep::PeerState::kEnded;
-}
-
-std::string Client::Impl::Describe() const {
-  return name + ": " + (crashed ? std::string("crashed") : StateText(*peer)) +
-         LinkText(link);
+bool Client::Impl::IsHealed(std::uint64_t before) const {
+  if (!peer->match()) return true;
+  if (peer->state() != lockstep::PeerState::kPlaying || peer->away() != 0) {
+    return false;
+  }
+  // Who waits for one that has left waits for a word of its game's own.
+  const bool left = (peer->waiting_for() & peer->lost()) != 0;
+  return left || peer->frame() > before;
 }
 
 // ---- What world.h says
 
-Client::Client(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Client::Client(std::unique_ptr<Impl> impl) : ClientMachine(std::move(impl)) {}
 Client::~Client() = default;
 
+Client::Impl& Client::impl() const { return static_cast<Impl&>(machine()); }
+
 Client& Client::Join(Host& host, const Hello& hello) {
-  impl_->Require(impl_->host == nullptr, "Join: it has joined before");
-  impl_->Require(!impl_->crashed, "Join: it has crashed");
-  impl_->Require(impl_->peer->state() == lockstep::PeerState::kIdle,
-                 "Join: it has left");
-  impl_->Require(&host.impl_->network() == &impl_->network,
-                 "Join: the host is of another world");
-  impl_->host = &host;
-  impl_->room = hello.room;
-  impl_->recorder.SetEnds(impl_->link, impl_->name, host.impl_->name());
-  impl_->peer->Join(impl_->network.now(), hello);
+  Impl& self = impl();
+  self.SetHost(host,
+               crashed() || self.peer->state() == lockstep::PeerState::kIdle);
+  self.room = hello.room;
+  self.peer->Join(self.network.now(), hello);
   return *this;
 }
 
 bool Client::Start(int players, std::uint8_t mode) {
-  return !crashed() && impl_->peer->Start(players, mode);
+  return !crashed() && impl().peer->Start(players, mode);
 }
 
 void Client::Leave() {
-  if (!crashed()) impl_->peer->Leave();
+  if (!crashed()) impl().peer->Leave();
 }
 
-void Client::Cut() { impl_->link.Cut(); }
-void Client::Cut(Direction direction) { impl_->link.Cut(direction); }
-void Client::Heal() { impl_->link.Heal(); }
-void Client::Reset() { impl_->link.Reset(); }
-
-void Client::Stall(Duration time) {
-  CheckTimeAhead(time, impl_->name + ": Stall");
-  impl_->recorder.Mark(impl_->name, "stands still");
-  impl_->machine.StallUntil(impl_->network.now() + time);
-}
-
-void Client::Crash() {
-  if (std::exchange(impl_->crashed, true)) return;
-  impl_->recorder.Mark(impl_->name, "crashes");
-  // Whoever calls may be called by the peer.
-  impl_->network.executor().After({},
-                                  [impl = impl_.get()] { impl->EndProcess(); });
-}
-
-bool Client::crashed() const { return impl_->crashed; }
 lockstep::Peer& Client::peer() {
-  impl_->Require(!crashed(), "peer: it has crashed");
-  return *impl_->peer;
+  impl().Require(!crashed(), "peer: it has crashed");
+  return *impl().peer;
 }
 const lockstep::Peer& Client::peer() const {
-  impl_->Require(!crashed(), "peer: it has crashed");
-  return *impl_->peer;
-}
-Link& Client::link() { return impl_->link; }
-
-void Client::SetOnStep(std::function<void()> on_step) {
-  impl_->SetOnStep(std::move(on_step));
+  impl().Require(!crashed(), "peer: it has crashed");
+  return *impl().peer;
 }
 
 }  // namespace parlor::sim

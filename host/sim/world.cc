@@ -50,7 +50,9 @@ Client& World::AddClient(lockstep::Game& game, const Conditions& network,
   impl_->clients.push_back(
       std::unique_ptr<Client>(new Client(std::make_unique<Client::Impl>(
           impl_->network, impl_->recorder, game, network, options, name))));
-  return *impl_->clients.back();
+  Client& client = *impl_->clients.back();
+  impl_->machines.push_back(&client.impl());
+  return client;
 }
 
 Client& World::client(std::size_t index) {
@@ -92,18 +94,15 @@ absl::Status World::RunUntil(const std::function<bool()>& done,
 absl::Status World::RunUntilFrame(std::uint32_t frame, Duration at_most) {
   const absl::Status status =
       RunUntil([this, frame] { return impl_->AllAt(frame); }, at_most);
-  return impl_->UnlessNobodyPlays(status);
+  return impl_->UnlessNobody(impl_->AnyClientPlays(), status);
 }
 
 absl::Status World::RunUntilHealed(Duration at_most) {
-  std::vector<std::uint32_t> frames;
-  for (const auto& client : impl_->clients) {
-    client->Heal();
-    frames.push_back(client->crashed() ? 0 : client->peer().frame());
-  }
+  for (ClientMachine::Impl* machine : impl_->machines) machine->link.Heal();
+  const std::vector<std::uint64_t> before = impl_->Progress();
   const absl::Status status = RunUntil(
-      [this, &frames] { return impl_->AllConnected(frames); }, at_most);
-  return impl_->UnlessNobodyPlays(status);
+      [this, &before] { return impl_->AllConnected(before); }, at_most);
+  return impl_->UnlessNobody(impl_->AnyPlays(), status);
 }
 
 absl::Status World::CheckInSync() const {

@@ -19,6 +19,7 @@
 #include "parlor/status.h"
 #include "parlor/time.h"
 #include "sim/client_impl.h"
+#include "sim/client_machine.h"
 #include "sim/host_impl.h"
 #include "sim/machine.h"
 #include "sim/sync_check.h"
@@ -26,9 +27,6 @@
 
 namespace parlor::sim {
 namespace {
-
-using lockstep::Peer;
-using lockstep::PeerState;
 
 // Events of one instant: more of them, and they only make each other.
 constexpr std::size_t kEventsAtOnceMax = 10'000'000;
@@ -47,7 +45,7 @@ World::Impl::Impl(const WorldOptions& opts)
     : options(opts), executor(opts.seed, opts.ties), network(executor) {}
 
 World::Impl::~Impl() {
-  for (const auto& client : clients) client->impl_->EndProcess();
+  for (ClientMachine::Impl* machine : machines) machine->EndProcess();
   hosts.clear();
   // Streams that a machine ends in order are its own until they are, and go by
   // links.
@@ -83,8 +81,8 @@ absl::Status World::Impl::NotYet(Duration waited) const {
 
 std::string World::Impl::Describe() const {
   std::string text;
-  for (std::size_t i = 0; i < clients.size(); ++i) {
-    text += "  " + client(i).Describe() + "\n";
+  for (const ClientMachine::Impl* machine : machines) {
+    text += "  " + machine->Describe() + "\n";
   }
   for (std::size_t i = 0; i < hosts.size(); ++i) {
     const Host& host = *hosts[i];
@@ -104,24 +102,26 @@ std::string World::Impl::Describe() const {
 void World::Impl::RequireUnused(const lockstep::Game& game,
                                 const std::string& name) const {
   for (const auto& other : clients) {
-    const Client::Impl& c = *other->impl_;
-    PARLOR_CHECK_TEXT(c.crashed || &c.watched.game() != &game ||
-                          c.peer->state() == PeerState::kEnded,
+    const Client::Impl& c = other->impl();
+    PARLOR_CHECK_TEXT(c.crashed || &c.watched.game() != &game || c.ended(),
                       name + ": its game is that of " + c.name + " too");
   }
 }
 
-absl::Status World::Impl::UnlessNobodyPlays(const absl::Status& status) const {
-  if (!status.ok() || AnyPlays()) return status;
+absl::Status World::Impl::UnlessNobody(bool plays,
+                                       const absl::Status& status) const {
+  if (!status.ok() || plays) return status;
   return MakeStatus(absl::StatusCode::kFailedPrecondition,
                     "nobody plays:\n" + Describe());
 }
 
+bool World::Impl::AnyClientPlays() const {
+  return std::ranges::any_of(
+      clients, [](const auto& client) { return client->impl().plays(); });
+}
+
 bool World::Impl::AnyPlays() const {
-  for (std::size_t i = 0; i < clients.size(); ++i) {
-    if (client(i).plays()) return true;
-  }
-  return false;
+  return std::ranges::any_of(machines, &ClientMachine::Impl::plays);
 }
 
 bool World::Impl::AllAt(std::uint32_t frame) const {
@@ -131,16 +131,19 @@ bool World::Impl::AllAt(std::uint32_t frame) const {
   return true;
 }
 
-bool World::Impl::AllConnected(const std::vector<std::uint32_t>& before) const {
-  for (std::size_t i = 0; i < clients.size(); ++i) {
-    if (!client(i).plays() || !client(i).peer->match()) continue;
-    const Peer& peer = *client(i).peer;
-    if (peer.state() != PeerState::kPlaying || peer.away() != 0) return false;
-    // Who waits for one that has left waits for a word of its game's own.
-    const bool left = (peer.waiting_for() & peer.lost()) != 0;
-    if (!left && peer.frame() <= (i < before.size() ? before[i] : 0)) {
-      return false;
-    }
+std::vector<std::uint64_t> World::Impl::Progress() const {
+  std::vector<std::uint64_t> progress;
+  progress.reserve(machines.size());
+  for (const ClientMachine::Impl* machine : machines) {
+    progress.push_back(machine->progress());
+  }
+  return progress;
+}
+
+bool World::Impl::AllConnected(const std::vector<std::uint64_t>& before) const {
+  for (std::size_t i = 0; i < machines.size(); ++i) {
+    const std::uint64_t then = i < before.size() ? before[i] : 0;
+    if (machines[i]->plays() && !machines[i]->IsHealed(then)) return false;
   }
   return true;
 }

@@ -16,6 +16,8 @@
 #include "parlor/sim/network.h"
 #include "parlor/sim/world.h"
 #include "parlor/time.h"
+#include "sim/client_impl.h"
+#include "sim/client_machine.h"
 #include "sim/machine.h"
 #include "sim/recorder.h"
 #include "sim/sync_check.h"
@@ -33,22 +35,25 @@ struct World::Impl {
   // The same, wherever it is called.
   bool Run(const std::function<bool()>& done, TimePoint limit);
   absl::Status NotYet(Duration waited) const;
-  // What each client and host does, one a line.
+  // What each client, player and host does, one a line.
   std::string Describe() const;
 
   Client::Impl& client(std::size_t index) const {
-    return *clients[index]->impl_;
+    return clients[index]->impl();
   }
   // No client that may yet play has `game`; else the program stops.
   void RequireUnused(const lockstep::Game& game, const std::string& name) const;
+  bool AnyClientPlays() const;
   bool AnyPlays() const;
-  // `status`, or, where that is OK with nobody left who plays, who does what.
-  absl::Status UnlessNobodyPlays(const absl::Status& status) const;
+  // `status`, or, where that is OK and nobody plays, who does what.
+  absl::Status UnlessNobody(bool plays, const absl::Status& status) const;
   bool AllAt(std::uint32_t frame) const;
+  // How far each machine has got.
+  std::vector<std::uint64_t> Progress() const;
   // All who play are connected, and nobody waits for one who is not. `before`
-  // are the clients' frames at some earlier time, beyond which all have got;
-  // clients that were added since had none.
-  bool AllConnected(const std::vector<std::uint32_t>& before) const;
+  // is some earlier Progress(), beyond which all have got; machines that were
+  // added since had got nowhere.
+  bool AllConnected(const std::vector<std::uint64_t>& before) const;
 
   // Those that were in one match, match by match.
   std::vector<std::vector<SyncMember>> Matches() const;
@@ -65,7 +70,10 @@ struct World::Impl {
   Network network;
   std::vector<std::unique_ptr<Host>> hosts;
   std::vector<std::unique_ptr<Client>> clients;
-  std::unique_ptr<Machine> strangers;  // once there are some
+  // A build without parlor::authority has none, and does not know the class.
+  std::vector<std::shared_ptr<Player>> players;
+  std::vector<ClientMachine::Impl*> machines;  // of both, as they were added
+  std::unique_ptr<Machine> strangers;          // once there are some
   std::map<std::size_t, std::unique_ptr<Link>> stranger_links;  // by host
   Recorder recorder{network};
 };

@@ -14,8 +14,9 @@
 //   world.client(2).Cut();
 //   ...
 //
-// parlor/sim/testing.h has what a GoogleTest wants around it: the seed from the
-// environment, and the command that runs a failure again.
+// parlor/sim/player.h has the players of authority rooms, which are in the same
+// worlds. parlor/sim/testing.h has what a GoogleTest wants around it: the seed
+// from the environment, and the command that runs a failure again.
 //
 // What cannot be asked for (options that are not valid, a second Join, a verb
 // of a process that has crashed, a run within a run) stops the program, with a
@@ -52,19 +53,26 @@
 #include "parlor/time.h"
 #include "parlor/transports/stream_options.h"
 
+namespace parlor::authority {
+class Messages;
+class Schema;
+}  // namespace parlor::authority
+
 namespace parlor::sim {
 
+class Player;
 class World;
+struct PlayerOptions;
 
 struct WorldOptions {
   std::uint64_t seed = 1;
-  // Of clients that have none of their own, and of Connect's.
+  // Of clients and players that have none of their own, and of Connect's.
   Conditions network = kLan;
   // Events of one instant run in an order drawn from the seed.
   Executor::Ties ties = Executor::Ties::kShuffled;
 };
 
-// How a client reaches a host.
+// How a client or a player reaches a host.
 enum class Via : std::uint8_t {
   kMessages,   // whole messages, past handshakes and codecs: some 20 times as
                // fast
@@ -127,7 +135,7 @@ class Host {
 
  private:
   friend class World;
-  friend class Client;
+  friend class ClientMachine;
   struct Impl;
   explicit Host(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
@@ -150,19 +158,13 @@ struct ClientOptions {
   lockstep::FreshGame fresh_game{};
 };
 
-// A player's machine: a game, its peer and the loop that turns them, at its own
-// phase, drawn from the seed.
-class Client {
+// The machine of somebody who plays: a peer, and the loop that turns it at its
+// own phase, drawn from the seed. A Client is one, and so is a Player
+// (parlor/sim/player.h).
+class ClientMachine {
  public:
-  ~Client();
-  Client(const Client&) = delete;
-  Client& operator=(const Client&) = delete;
-
-  // Once: opens a connection to `host` and a seat in hello.room.
-  Client& Join(Host& host, const Hello& hello);
-  // As Peer::Start, of the player in seat 0.
-  bool Start(int players, std::uint8_t mode);
-  void Leave();
+  ClientMachine(const ClientMachine&) = delete;
+  ClientMachine& operator=(const ClientMachine&) = delete;
 
   // Its link: nothing gets through, without anybody being told, until Heal.
   void Cut();
@@ -178,19 +180,43 @@ class Client {
   void Crash();
 
   bool crashed() const;
-  // Not of one that has crashed.
-  lockstep::Peer& peer();
-  const lockstep::Peer& peer() const;
   Link& link();
   // Called in each turn of its loop, before the step; null: nobody is. A call
   // may set another.
   void SetOnStep(std::function<void()> on_step);
 
+ protected:
+  struct Impl;
+  explicit ClientMachine(std::unique_ptr<Impl> impl);
+  ~ClientMachine();
+
+  Impl& machine() const { return *impl_; }
+
+ private:
+  friend class World;
+  std::unique_ptr<Impl> impl_;
+};
+
+// A lockstep game's.
+class Client : public ClientMachine {
+ public:
+  ~Client();
+
+  // Once: opens a connection to `host` and a seat in hello.room.
+  Client& Join(Host& host, const Hello& hello);
+  // As Peer::Start, of the player in seat 0.
+  bool Start(int players, std::uint8_t mode);
+  void Leave();
+
+  // Not of one that has crashed.
+  lockstep::Peer& peer();
+  const lockstep::Peer& peer() const;
+
  private:
   friend class World;
   struct Impl;
   explicit Client(std::unique_ptr<Impl> impl);
-  std::unique_ptr<Impl> impl_;
+  Impl& impl() const;
 };
 
 // The longest that a world is run, or a machine stands still, by one call:
@@ -212,6 +238,16 @@ class World {
                     const ClientOptions& options = {});
   Client& client(std::size_t index);  // in the order of AddClient
   std::size_t clients() const;
+  // A player of authority rooms, whose game has these: parlor/sim/player.h, in
+  // a build with parlor::authority. They outlive the world.
+  Player& AddPlayer(const authority::Schema& schema,
+                    const authority::Messages& messages,
+                    const PlayerOptions& options);
+  Player& AddPlayer(const authority::Schema& schema,
+                    const authority::Messages& messages,
+                    const Conditions& network, const PlayerOptions& options);
+  Player& player(std::size_t index);  // in the order of AddPlayer
+  std::size_t players() const;
   Host& host(std::size_t index = 0);
 
   // A connection of the test's own, for whoever is no honest peer. Its events
@@ -225,7 +261,7 @@ class World {
   // world calls may run it.
   void RunFor(Duration time);
   // Runs until `done`, which is asked before the first event and after each, or
-  // DeadlineExceeded with what each client waits for.
+  // DeadlineExceeded with what each client and player waits for.
   absl::Status RunUntil(const std::function<bool()>& done,
                         Duration at_most = 60 * kSecond);
   // Until every client that has joined, and neither ended nor crashed, is at
@@ -233,8 +269,9 @@ class World {
   absl::Status RunUntilFrame(std::uint32_t frame,
                              Duration at_most = 600 * kSecond);
   // Every link is healed, and everyone in a match is connected again, waits for
-  // nobody who is away, and has run a frame. FailedPrecondition: nobody is left
-  // who plays, and why.
+  // nobody who is away, and has run a frame; and every player who has joined,
+  // and neither ended nor crashed, is connected and was shown a new state.
+  // FailedPrecondition: nobody is left who plays, and why.
   absl::Status RunUntilHealed(Duration at_most = 60 * kSecond);
 
   // Whether every frame that two clients ran left both with the same hash, in
