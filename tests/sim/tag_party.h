@@ -10,7 +10,7 @@
 #include <map>
 #include <memory>
 #include <span>
-#include <string>
+#include <stdexcept>
 #include <string_view>
 #include <utility>
 
@@ -51,15 +51,16 @@ inline const authority::Messages& TagMessages() {
   return messages;
 }
 
-// By tick, of the newest room.
-using TagHistory = std::map<std::uint32_t, TagPlaces>;
+// Of the newest room.
+struct TagBook {
+  std::map<std::uint32_t, TagPlaces> shown;  // by tick
+  bool fails = false;                        // each tick throws
+};
 
 // Tag that is written down, and in which people talk.
 class RecordedTag final : public authority::RoomAuthority {
  public:
-  explicit RecordedTag(TagHistory& history) : history_(history) {
-    history_.clear();
-  }
+  explicit RecordedTag(TagBook& book) : book_(book) { book_ = {}; }
 
   const authority::Schema& schema() const noexcept override {
     return tag_.schema();
@@ -81,24 +82,25 @@ class RecordedTag final : public authority::RoomAuthority {
   }
   void Step(authority::Context& context,
             std::span<const authority::SeatInput> inputs) override {
+    if (book_.fails) throw std::runtime_error("as the test wants it");
     tag_.Step(context, inputs);
   }
   void WriteState(authority::Context& context,
                   authority::RowTable& rows) override {
-    history_[context.tick()] = PlacesIn(rows);
+    book_.shown[context.tick()] = PlacesIn(rows);
   }
 
  private:
-  TagHistory& history_;
+  TagBook& book_;
   test::Tag tag_;
 };
 
 // Rooms that can be looked at, which those of MakeRoomFactory hide.
 inline HostedRoomFactory TagRooms(const authority::RoomOptions& options,
-                                  TagHistory& history) {
-  return [options, &history](TimePoint now, Entropy& entropy) {
+                                  TagBook& book) {
+  return [options, &book](TimePoint now, Entropy& entropy) {
     return std::make_unique<authority::Room>(
-        now, options, std::make_unique<RecordedTag>(history), entropy);
+        now, options, std::make_unique<RecordedTag>(book), entropy);
   };
 }
 
@@ -148,8 +150,8 @@ class TagParty {
   void ExpectSeesTheRoom(const Player& player) const {
     const authority::Peer& peer = player.peer();
     ASSERT_NE(room(), nullptr);
-    ASSERT_TRUE(history.contains(peer.tick())) << peer.tick();
-    EXPECT_EQ(PlacesIn(peer.rows()), history.at(peer.tick()));
+    ASSERT_TRUE(book.shown.contains(peer.tick())) << peer.tick();
+    EXPECT_EQ(PlacesIn(peer.rows()), book.shown.at(peer.tick()));
     EXPECT_LE(room()->tick() - peer.tick(), 30U);
   }
   // All who play have; and where nobody runs, what it has now.
@@ -163,13 +165,13 @@ class TagParty {
     }
   }
 
-  TagHistory history;  // outlives the world
+  TagBook book;  // outlives the world
   TestWorld world;
   Host& host;
 
  private:
   HostOptions WithRoom(HostOptions at, const authority::RoomOptions& room) {
-    at.shard.play_rooms = {{.key = kKey, .make = TagRooms(room, history)}};
+    at.shard.play_rooms = {{.key = kKey, .make = TagRooms(room, book)}};
     return at;
   }
 };
