@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <exception>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
@@ -79,6 +80,22 @@ RoomLog LogOf(const std::string& key, const host::LogSink& log) {
   };
 }
 
+// A game is not this program's: what it throws is a refusal too.
+absl::StatusOr<HostedRoomFactory> Configure(const HostedGame& game,
+                                            const std::string& settings,
+                                            const std::string& key,
+                                            const host::LogSink& log) {
+  std::string what = "no std::exception";
+  try {
+    return game.configure(settings, LogOf(key, log));
+  } catch (const std::exception& error) {
+    what = error.what();
+  } catch (...) {
+  }
+  return Bad("", "the game " + Quoted(game.name) + " threw for the room " +
+                     Quoted(key) + ": " + what);
+}
+
 // What is left of `room` is the game's.
 absl::StatusOr<host::PlayRoom> ReadRoom(ordered_json room,
                                         const std::string& path,
@@ -97,7 +114,7 @@ absl::StatusOr<host::PlayRoom> ReadRoom(ordered_json room,
   const absl::StatusOr<bool> open = TakeSwitch(room, "open", path);
   if (!open.ok()) return open.status();
   absl::StatusOr<HostedRoomFactory> make =
-      (*game)->configure(room.dump(), LogOf(*key, linked.log));
+      Configure(**game, room.dump(), *key, linked.log);
   if (!make.ok()) {
     return InvalidArgument(path + Printable(StatusText(make.status())));
   }

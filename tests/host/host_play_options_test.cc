@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <memory>
+#include <new>
 #include <ostream>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,6 +16,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "parlor/authority/hosted_game.h"
+#include "parlor/authority/room_authority.h"
 #include "parlor/entropy.h"
 #include "parlor/host/server.h"
 #include "parlor/hosted_game.h"
@@ -158,6 +163,47 @@ TEST_F(PlayOptions, WithNoGamesThereAreNone) {
   linked_.games.clear();
   EXPECT_EQ(RefusalOf(R"([{"key":"a","game":"tag"}])"),
             "/play/0/game: no game \"tag\" is linked in; there are: none");
+}
+
+// Whatever a game throws: the room and the game are named, on one line, and
+// the rooms beside it are not blamed.
+TEST_F(PlayOptions, AGameThatThrowsRefusesTheFile) {
+  const struct {
+    std::function<void()> fail;
+    std::string said;
+  } rows[] = {
+      {[] { throw std::runtime_error("no level"); }, "no level"},
+      {[] { throw std::invalid_argument("two\nlines"); }, "two\\x0alines"},
+      {[] { throw std::bad_alloc(); }, std::bad_alloc().what()},
+      {[] { throw 7; }, "no std::exception"},
+  };
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.said);
+    linked_.games[1].configure =
+        [&](std::string_view,
+            const RoomLog&) -> absl::StatusOr<HostedRoomFactory> {
+      row.fail();
+      return HostedRoomFactory();
+    };
+    EXPECT_EQ(
+        RefusalOf(R"([{"key":"a","game":"tag"},
+                            {"key":"b","game":"chess"}])"),
+        "/play/1: the game \"chess\" threw for the room \"b\": " + row.said);
+    EXPECT_EQ(Accepted(R"([{"key":"a","game":"tag"}])")
+                  .server.shard.play_rooms.size(),
+              1u);
+  }
+}
+
+// The rooms of an authority game: what makes it throws.
+TEST_F(PlayOptions, AnAuthorityGameThatCannotBeMadeRefusesTheFile) {
+  linked_.games[0] = authority::MakeHostedGame(
+      "tag", {.protocol = "tag-1"},
+      []() -> std::unique_ptr<authority::RoomAuthority> {
+        throw std::runtime_error("no level");
+      });
+  EXPECT_EQ(RefusalOf(R"([{"key":"a","game":"tag"}])"),
+            "/play/0: the game \"tag\" threw for the room \"a\": no level");
 }
 
 struct BadPlay {

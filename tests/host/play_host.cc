@@ -1,5 +1,6 @@
 // A dedicated host with a game linked in, for play_process_test.
 #include <memory>
+#include <stdexcept>
 #include <string_view>
 
 #include "absl/status/statusor.h"
@@ -17,6 +18,8 @@ parlor::HostedGame Echo() {
   return {.name = "echo",
           .configure = [](std::string_view settings, const parlor::RoomLog& log)
               -> absl::StatusOr<parlor::HostedRoomFactory> {
+            if (settings == R"({"level":9})")
+              throw std::out_of_range("no level");
             if (settings != "{}") {
               return parlor::InvalidArgument("/seats: cannot be chosen");
             }

@@ -116,6 +116,16 @@ TEST_F(PlayProcess, RunsTheRoomsOfItsFile) {
   host_->Signal(SIGHUP);
   EXPECT_TRUE(host_->AwaitText("/play: cannot change while it runs", kSoon));
 
+  Configure(R"([{"key": "arena", "game": "echo", "open": true},
+                {"key": "club", "game": "echo", "level": 9}])");
+  host_->Signal(SIGHUP);
+  EXPECT_TRUE(host_->AwaitText(
+      "nothing has changed: " + folder_.path() +
+          "/host.json: /play/1: the game \"echo\" threw for the room \"club\": "
+          "no level",
+      kSoon));
+  EXPECT_THAT(Heard(Join(web_, "club"), 2), ElementsAre("open", "+1 "));
+
   host_->Signal(SIGTERM);
   EXPECT_TRUE(host_->AwaitText("draining", kSoon));
   EXPECT_THAT(Heard(Join(web_, "arena"), 2),
@@ -138,6 +148,9 @@ TEST_F(PlayProcess, WhatIsWrongIsNamedByItsPath) {
       {R"([{"key": "a", "game": "echo"},
            {"key": "b", "game": "echo", "seats": 2}])",
        "1/seats: cannot be chosen"},
+      {R"([{"key": "a", "game": "echo"},
+           {"key": "b", "game": "echo", "level": 9}])",
+       "1: the game \"echo\" threw for the room \"b\": no level"},
   };
   for (const auto& row : rows) {
     Configure(row.play);

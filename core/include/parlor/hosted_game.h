@@ -32,6 +32,8 @@ struct HostedGame {
   // InvalidArgument: the path of the field in that object, as RFC 6901 writes
   // it, and what is wrong: "/maxPlayers: 300 is not in 1..256". Settings that
   // the game does not know are refused too, so that none is misspelt in vain.
+  // What it throws refuses the file as well, in the words of std::exception's
+  // what().
   std::function<absl::StatusOr<HostedRoomFactory>(std::string_view settings,
                                                   const RoomLog& log)>
       configure;

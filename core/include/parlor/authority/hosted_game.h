@@ -24,7 +24,8 @@
 namespace parlor::authority {
 
 // Makes a room's game; never null. Called on the threads of a host, on two at
-// once too.
+// once too. What it throws is the caller's to catch, as that of a factory of
+// rooms and of HostedGame::configure is: those call it.
 using GameFactory = std::function<std::unique_ptr<RoomAuthority>()>;
 
 // Rooms of `options`, which are valid for the game's schema, with their notes
@@ -40,7 +41,7 @@ absl::StatusOr<RoomOptions> ReadRoomOptions(std::string_view settings,
 
 // The whole of it. `options`: what holds where the settings say nothing else;
 // the protocol is theirs. Settings that the game's schema does not fit are
-// refused when the file is read.
+// refused when the file is read, for which one game is made.
 HostedGame MakeHostedGame(std::string name, RoomOptions options,
                           GameFactory make);
 
