@@ -99,11 +99,17 @@ class LoggedRoom final : public HostedRoom, private RoomSink {
 
  private:
   void OnNote(TimePoint now, RoomNote note, std::string_view what) override {
+    if (note == RoomNote::kEnded && IsHosts(what)) return;
     if (note == RoomNote::kFailedTick) {
       if (now < next_failure_) return;
       next_failure_ = now + kSecond;
     }
     log_(std::string(NameOf(note)) + " " + Printable(what));
+  }
+
+  // The end of a room that the host drains.
+  static bool IsHosts(std::string_view end) {
+    return end == Describe(CloseReason::kRestart).name;
   }
 
   const RoomLog log_;

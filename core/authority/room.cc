@@ -621,7 +621,9 @@ Player Room::Vacate(int number) {
 }
 
 void Room::OnEmpty() {
-  if (options_.end_when_empty) {
+  if (draining_) {
+    Finish(CloseReason::kRestart);
+  } else if (options_.end_when_empty) {
     Finish(CloseReason::kRoomEnded);
   } else {
     Sleep();
@@ -655,6 +657,7 @@ void Room::SetLocked(TimePoint now, bool locked) {
 void Room::Drain(TimePoint now) {
   Advance(now);
   draining_ = true;
+  if (players_.empty() && !ended_) OnEmpty();
 }
 
 void Room::End(TimePoint now, CloseReason reason) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <span>
@@ -157,6 +158,40 @@ TEST_F(TagInMemory, IsPlayedByThree) {
   std::vector<std::unique_ptr<TagClient>> players;
   PlayTag(way_, ways, players);
   EXPECT_EQ(shard_->players(), 2u);
+}
+
+// A drain waits for nobody's room, and for one that somebody may come back to
+// until they have left it. Nothing of it is trouble to log.
+TEST_F(TagInMemory, ADrainEndsRoomsAsTheyAreEmpty) {
+  options_.play_rooms = {TagRoom(), TagRoom()};
+  options_.play_rooms[1].key = "club";
+  Make();
+  const std::unique_ptr<Connector> way = MakeWay();
+  const auto join = [&](TagClient& client, std::string key) {
+    client.Connect(*way, now_, std::move(key));
+    return way_.until([&] { return client.welcome.has_value(); });
+  };
+  TagClient held("json");
+  TagClient left("json");
+  ASSERT_TRUE(join(held, "tag") && join(left, "club"));
+  held.Lose();
+  left.Leave();
+  ASSERT_TRUE(way_.until([&] { return !left.open(); }));
+  ASSERT_TRUE(way_.until([&] { return shard_->players() == 0; }));
+  EXPECT_EQ(shard_->rooms(), 2u);
+
+  shard_->Drain(now_);
+  EXPECT_EQ(shard_->rooms(), 1u);
+  TagClient late("json");
+  late.Connect(*way, now_, "club");
+  ASSERT_TRUE(way_.until([&] { return !late.open(); }));
+  EXPECT_EQ(late.close, "503 ");
+  const authority::WelcomeFrame before = *held.welcome;
+  held.Connect(*way, now_, "tag");
+  ASSERT_TRUE(way_.until([&] { return *held.welcome != before; }));
+  EXPECT_EQ(held.welcome->player, before.player);
+  held.Leave();
+  ASSERT_TRUE(way_.until([&] { return shard_->rooms() == 0; }));
 }
 
 // Ten ticks in a row that failed end it, which is told in two lines.

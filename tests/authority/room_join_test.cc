@@ -265,6 +265,41 @@ TEST_F(RoomJoinTest, ADrainKeepsJoinsOutAndNotResumes) {
   EXPECT_EQ(client("c").welcome.player, "p1");
 }
 
+TEST_F(RoomJoinTest, ADrainEndsARoomThatNobodyHasASeatIn) {
+  Join("a");
+  Say("a", R"({"t":"leave"})");
+  Admit("b");
+  Forget();
+  room().Drain(now_);
+  Pump();
+  EXPECT_TRUE(room().ended());
+  EXPECT_THAT(Told("b"), ElementsAre("closed 1012"));
+  EXPECT_THAT(sink_.Take(), ElementsAre("ended restart"));
+  EXPECT_EQ(room().next_alarm(), kNever);
+  room().Drain(now_);
+  EXPECT_THAT(sink_.Take(), ElementsAre());
+}
+
+// Neither a player nor a held seat is left behind.
+TEST_F(RoomJoinTest, ADrainEndsARoomWithItsLastSeat) {
+  options_.grace_ms = 500;
+  Join("a");
+  Join("b");
+  Lose("a", 1006);
+  room().Drain(now_);
+  Wait(milliseconds(400));
+  Say("b", R"({"t":"leave"})");
+  EXPECT_FALSE(room().ended()) << "one may still come back";
+  Admit("c");
+  Forget();
+  Wait(milliseconds(99));
+  EXPECT_FALSE(room().ended());
+  Wait(milliseconds(1));
+  EXPECT_TRUE(room().ended());
+  EXPECT_THAT(Told("c"), ElementsAre("closed 1012"));
+  EXPECT_THAT(sink_.Take(), ElementsAre("ended restart"));
+}
+
 // --- Without a seat
 
 TEST_F(RoomJoinTest, WhoDoesNotJoinInTimeGoes) {

@@ -75,7 +75,8 @@ class HostedRoom {
   virtual TimePoint next_alarm() const = 0;
 
   // From here on nobody gets a fresh seat; who has one, or a token for one,
-  // plays on and comes back. The host is about to End(kRestart).
+  // plays on and comes back. The host is about to End(kRestart). A room that
+  // nobody can come back to may end by itself, here or later.
   virtual void Drain(TimePoint now) = 0;
 
   // Closes every connection the room knows and ends it. `reason` is the host's;

@@ -21,7 +21,7 @@
 //         one; all of these unheld
 //   1009  a message above kClientFrameBytesMax
 //   1011  nothing acked for kEvictSeconds of ticks: a drop
-//   1012  a join while the room drains
+//   1012  a join while the room drains; nobody has a seat, and it drains
 //   4000  every seat is taken or held ("full")
 //   4001  the seat went on, on another connection
 //   4003  Kick
@@ -40,7 +40,8 @@
 // more: what is queued is its connection's, bounded there. Silence is counted
 // in ticks: a host that was suspended does not find everybody silent.
 //
-// A room sleeps, without ticks, while nobody has a seat.
+// A room sleeps, without ticks, while nobody has a seat. Once it drains it ends
+// then, at once: a held seat is one.
 //
 // Every call that has a `now` first acts on the deadlines at or before it: ends
 // of joins and holds in their order, then the ticks that are due, at most four;
@@ -152,7 +153,8 @@ enum class RoomNote : std::uint8_t {
                   // once
   kUnsent,        // `what`: the declared message's name; "(undeclared)",
                   // "(reserved)", "camera", "hud" or "phase"; each once
-  kEnded,         // `what`: the close reason's name, "room_ended"
+  kEnded,         // `what`: the close reason's name, "room_ended"; "restart"
+                  // when it drained and nobody was left
 };
 // "failed_tick", for logs.
 std::string_view NameOf(RoomNote note);
