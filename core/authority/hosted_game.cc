@@ -96,6 +96,7 @@ class LoggedRoom final : public HostedRoom, private RoomSink {
   }
   bool ended() const override { return room_.ended(); }
   int seated() const override { return room_.seated(); }
+  std::uint64_t resumes() const override { return room_.resumes(); }
 
  private:
   void OnNote(TimePoint now, RoomNote note, std::string_view what) override {

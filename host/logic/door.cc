@@ -105,7 +105,7 @@ void Door::OnHandover(Handover handover) {
       loop_.now(),
       stream::AcceptClient(loop_, stream_, parts, RoomProtocol(handover.hello),
                            handover.unread),
-      handover.hello);
+      handover.hello, handover.address);
 }
 
 Refusal Door::Admit(const Hello& hello, const Address& from) {

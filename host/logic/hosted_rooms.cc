@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -19,6 +20,7 @@
 #include "parlor/host/address.h"
 #include "parlor/host/play_room.h"
 #include "parlor/hosted_room.h"
+#include "parlor/limits.h"
 #include "parlor/time.h"
 
 namespace parlor::host {
@@ -27,17 +29,21 @@ namespace {
 // Beside the numbers of lockstep rooms, which are below it (limits::kRooms).
 constexpr std::uint32_t kCountedFrom = 0x8000'0000;
 
+constexpr Duration kMinute = limits::kMinuteMs * kMillisecond;
+
 }  // namespace
 
 // One attached connection, of the room that was open when it came.
 class HostedRooms::Session final : public ConnectionHandler {
  public:
   Session(HostedRooms& rooms, Place& place,
-          std::unique_ptr<Connection> connection)
+          std::unique_ptr<Connection> connection,
+          const std::optional<Counted>& counted)
       : rooms_(rooms),
         place_(place),
         generation_(place.generation),
-        connection_(std::move(connection)) {}
+        connection_(std::move(connection)),
+        counted_(counted) {}
 
   void Begin(ConnectionId id) {
     id_ = id;
@@ -49,7 +55,9 @@ class HostedRooms::Session final : public ConnectionHandler {
   void OnMessage(TimePoint now, Connection& connection, Lane /*lane*/,
                  MessageKind kind, std::span<const std::byte> bytes) override {
     if (!IsOpen()) return;
+    const std::uint64_t resumes = place_.room->resumes();
     place_.room->OnMessage(now, connection, kind, bytes);
+    if (counted_) Recount(now, place_.room->resumes() > resumes);
     rooms_.Settle(place_);
   }
 
@@ -75,12 +83,24 @@ class HostedRooms::Session final : public ConnectionHandler {
     return place_.room != nullptr && place_.generation == generation_;
   }
 
+  // Whoever came back, by this message, did not join. No address is kept for
+  // longer than its minute, which is longer than a room waits for a join.
+  void Recount(TimePoint now, bool resumed) {
+    if (resumed) rooms_.joins_.GiveBack(counted_->at, counted_->key);
+    if (resumed || now - counted_->at >= kMinute) counted_.reset();
+  }
+
   HostedRooms& rooms_;
   Place& place_;
   const std::uint32_t generation_;
   std::unique_ptr<Connection> connection_;
+  std::optional<Counted> counted_;
   ConnectionId id_;
 };
+
+RateKey HostedRooms::Place::KeyOf(const Address& from) const {
+  return {from, kCountedFrom + number};
+}
 
 HostedRooms::HostedRooms(const std::vector<PlayRoom>& rooms, Entropy& entropy,
                          MinuteRates& joins, std::function<void()> told)
@@ -107,8 +127,7 @@ Refusal HostedRooms::Admit(TimePoint now, const Hello& hello,
   if (!number) return {404};
   Place& place = *places_[*number];
   if (from != Address()) {
-    const std::uint32_t wait =
-        joins_.Take(now, {from, kCountedFrom + place.number});
+    const std::uint32_t wait = joins_.Take(now, place.KeyOf(from));
     if (wait > 0) return {.status = 429, .retry_after_s = wait};
   }
   // A room that is over, though its alarm did not run yet, is in nobody's way.
@@ -134,13 +153,15 @@ bool HostedRooms::Open(TimePoint now, Place& place) {
 
 ConnectionId HostedRooms::Attach(TimePoint now,
                                  std::unique_ptr<Connection> connection,
-                                 const Hello& hello) {
+                                 const Hello& hello, const Address& from) {
   const auto number = keys_.Find(hello.play);
   PARLOR_CHECK(number.has_value());
   Place& place = *places_[*number];
   PARLOR_CHECK(place.room != nullptr);
+  std::optional<Counted> counted;
+  if (from != Address()) counted = {.key = place.KeyOf(from), .at = now};
   const ConnectionId id = sessions_.Insert(
-      std::make_unique<Session>(*this, place, std::move(connection)));
+      std::make_unique<Session>(*this, place, std::move(connection), counted));
   Session& session = **sessions_.Find(id);
   session.Begin(id);
   place.room->Admit(now, session.connection(),

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -53,7 +54,7 @@ class HostedRooms {
   // is a drain); with status 0 the room is open.
   Refusal Admit(TimePoint now, const Hello& hello, const Address& from);
   ConnectionId Attach(TimePoint now, std::unique_ptr<Connection> connection,
-                      const Hello& hello);
+                      const Hello& hello, const Address& from);
 
   // Of kRoomsPerAlarm rooms at most.
   void OnAlarm(TimePoint now);
@@ -73,11 +74,18 @@ class HostedRooms {
 
  private:
   class Session;
+  // A join that was counted in joins_.
+  struct Counted {
+    RateKey key;
+    TimePoint at;
+  };
 
   // One key's, with the room that is open under it.
   struct Place {
     explicit Place(std::uint32_t its_number)
         : number(its_number), alarm(its_number) {}
+
+    RateKey KeyOf(const Address& from) const;
 
     const std::uint32_t number;
     HostedRoomFactory make;

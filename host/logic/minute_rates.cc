@@ -56,15 +56,17 @@ std::uint32_t MinuteRates::Take(TimePoint now, const RateKey& key) {
     return 0;
   }
   const std::uint32_t wait = WaitOf(now, entry);
-  if (wait == 0) {
-    List& before = ClassOf(entry);
-    ++entry.count;
-    if (List& after = ClassOf(entry); &after != &before) {
-      Remove(before, found);
-      Append(after, found);
-    }
-  }
+  if (wait == 0) SetCount(found, entry.count + 1);
   return wait;
+}
+
+void MinuteRates::GiveBack(TimePoint taken, const RateKey& key) {
+  const Index found = Find(key);
+  if (found == kNone) return;
+  const Entry& entry = At(found);
+  // It may have been forgotten and come anew.
+  if (taken < entry.begin || entry.count == 0) return;
+  SetCount(found, entry.count - 1);
 }
 
 std::uint32_t MinuteRates::Wait(TimePoint now, const RateKey& key) const {
@@ -106,6 +108,16 @@ MinuteRates::Index MinuteRates::Find(const RateKey& key) const {
 
 MinuteRates::List& MinuteRates::ClassOf(const Entry& entry) {
   return classes_[static_cast<std::size_t>(std::bit_width(entry.count))];
+}
+
+void MinuteRates::SetCount(Index index, std::uint32_t count) {
+  Entry& entry = At(index);
+  List& before = ClassOf(entry);
+  entry.count = count;
+  if (List& after = ClassOf(entry); &after != &before) {
+    Remove(before, index);
+    Append(after, index);
+  }
 }
 
 // Minutes are all as long, so those that are over are the first ones.

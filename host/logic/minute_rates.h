@@ -55,6 +55,10 @@ class MinuteRates {
   // The same answer, without counting.
   std::uint32_t Wait(TimePoint now, const RateKey& key) const;
 
+  // Takes back an event that was counted at `taken`, if another minute of the
+  // key's has not begun since.
+  void GiveBack(TimePoint taken, const RateKey& key);
+
   // Those in memory, some of whose minute may be over.
   std::size_t keys() const { return keys_; }
 
@@ -90,6 +94,7 @@ class MinuteRates {
   Index Find(const RateKey& key) const;
   std::uint32_t WaitOf(TimePoint now, const Entry& entry) const;
   List& ClassOf(const Entry& entry);
+  void SetCount(Index index, std::uint32_t count);
 
   void ForgetSome(TimePoint now);
   void Add(TimePoint now, const RateKey& key);

@@ -188,9 +188,9 @@ Refusal Shard::Admit(TimePoint now, const Hello& hello, const Address& from) {
 
 ConnectionId Shard::Attach(TimePoint now,
                            std::unique_ptr<Connection> connection,
-                           const Hello& hello) {
+                           const Hello& hello, const Address& from) {
   if (!hello.play.empty()) {
-    return hosted_->Attach(now, std::move(connection), hello);
+    return hosted_->Attach(now, std::move(connection), hello, from);
   }
   PARLOR_CHECK(Admit(now, hello).status == 0);
   const ConnectionId id =

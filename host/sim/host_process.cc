@@ -123,7 +123,8 @@ void HostProcess::Seat(Shard& shard, const host::Handover& handover,
                        Opening& opening) {
   const Refusal refusal = shard.door.Admit(handover.hello, handover.address);
   if (refusal.status != 0) return opening.Refuse(refusal);
-  shard.door.shard().Attach(shard.loop.now(), opening.Accept(), handover.hello);
+  shard.door.shard().Attach(shard.loop.now(), opening.Accept(), handover.hello,
+                            handover.address);
 }
 
 void HostProcess::End(CloseReason reason, const std::function<void()>& ended) {

@@ -248,7 +248,7 @@ class TagOnAServer : public ServerFixture,
       .now = [] { return Now(); }};
 };
 
-INSTANTIATE_TEST_SUITE_P(Shards, TagOnAServer, testing::Values(0, 1, 2),
+INSTANTIATE_TEST_SUITE_P(Shards, TagOnAServer, testing::Values(0, 1, 3),
                          ShardsName);
 
 TEST_P(TagOnAServer, IsPlayedByTheHostAndItsFriends) {
@@ -283,6 +283,66 @@ TEST_P(TagOnAServer, IsPlayedOnADedicatedHostUntilItEnds) {
       Until([&] { return !players[0]->open() && !players[1]->open(); }));
   EXPECT_EQ(players[0]->close, "4004 room ended");
   EXPECT_EQ(players[1]->close, "4004 room ended");
+}
+
+// Each on a thread of its own, where there are three.
+TEST_P(TagOnAServer, RoomsArePlayedBesideOneAnother) {
+  constexpr std::size_t kRooms = 3;
+  options.shard.play_rooms.clear();
+  for (std::size_t i = 0; i < kRooms; ++i) {
+    options.shard.play_rooms.push_back(TagRoom());
+    options.shard.play_rooms.back().key = "tag-" + std::to_string(i);
+  }
+  Start();
+  const std::unique_ptr<Connector> way = Network("ws");
+  std::vector<std::unique_ptr<TagClient>> players;
+  for (std::size_t i = 0; i < 2 * kRooms; ++i) {
+    players.push_back(
+        std::make_unique<TagClient>(i < kRooms ? "binary" : "json"));
+    players.back()->Connect(*way, Now(),
+                            options.shard.play_rooms[i % kRooms].key);
+  }
+  ASSERT_TRUE(Until([&] {
+    return std::ranges::all_of(
+        players, [](const auto& each) { return each->welcome.has_value(); });
+  }));
+  // Everybody runs, and sees the other of the room run.
+  TimePoint next_step{};
+  ASSERT_TRUE(Until([&] {
+    if (Now() >= next_step) {
+      for (const auto& each : players) each->Run(1);
+      next_step = Now() + 20 * kMillisecond;
+    }
+    for (std::size_t i = 0; i < players.size(); ++i) {
+      const TagClient& other = *players[(i + kRooms) % players.size()];
+      if (players[i]->Place(other.welcome->entity).value_or(0) <= 1) {
+        return false;
+      }
+    }
+    return true;
+  }));
+  EXPECT_EQ(server->figures().rooms, kRooms);
+  EXPECT_EQ(server->figures().players, players.size());
+}
+
+// Two joins a minute, and a link that fails again and again.
+TEST_P(TagOnAServer, WhoComesBackIsNotCountedAsAJoin) {
+  options.shard.room_joins_per_minute = 2;
+  Start();
+  const std::unique_ptr<Connector> way = Network("ws");
+  TagClient player("json");
+  player.Connect(*way, Now(), "tag");
+  ASSERT_TRUE(Until([&] { return player.welcome.has_value(); }));
+  for (int i = 0; i < 4; ++i) {
+    const authority::WelcomeFrame before = *player.welcome;
+    player.Lose();
+    player.Connect(*way, Now(), "tag");
+    ASSERT_TRUE(Until([&] {
+      return *player.welcome != before || !player.open();
+    })) << i;
+    ASSERT_EQ(player.close, "");
+    EXPECT_EQ(player.welcome->player, before.player);
+  }
 }
 
 // ---- What a configuration file says of a room.

@@ -180,6 +180,7 @@ TEST_F(HostedRoomsTest, TellsTheRoomWhoItIs) {
     void End(TimePoint, CloseReason) override {}
     bool ended() const override { return false; }
     int seated() const override { return 0; }
+    std::uint64_t resumes() const override { return 0; }
 
    private:
     std::vector<std::string>& seen_;
@@ -301,6 +302,37 @@ TEST_F(HostedRoomsTest, JoinsOfAnAddressIntoOneRoomAreCounted) {
   const Hello lockstep{.room = 0, .players = 2};
   EXPECT_EQ(shard_->Admit(now_, lockstep, from).status, 0)
       << "another kind's room of the same number";
+}
+
+// A link that comes and goes locks nobody out; a guess at a seat is a join.
+TEST_F(HostedRoomsTest, WhoComesBackDidNotJoin) {
+  options_.room_joins_per_minute = 2;
+  Make();
+  const Address from = Address::Parse("192.0.2.1").value();
+  const Hello hello{.play = "arena"};
+  const auto come = [&](std::string_view word) -> EchoClient& {
+    PipePair pipe = MakePipe(pump_, pump_);
+    EchoClient& client = clients_.emplace_back();
+    pipe.first->SetHandler(&client);
+    client.connection = std::move(pipe.first);
+    EXPECT_EQ(shard_->Admit(now_, hello, from).status, 0);
+    shard_->Attach(now_, std::move(pipe.second), hello, from);
+    Say(client, word);
+    return client;
+  };
+  EchoClient* player = &come("join");
+  for (int i = 0; i < 10; ++i) {
+    player->connection->Abort();
+    Settle();
+    player->connection.reset();
+    now_ += seconds(1);
+    player = &come("resume 0");
+    EXPECT_THAT(player->Take(), ElementsAre("open", "~0"));
+    Say(*player, "hello");
+  }
+  EXPECT_THAT(come("resume 1").Take(),
+              ElementsAre("open", "close 4002 seat gone"));
+  EXPECT_EQ(shard_->Admit(now_, hello, from).status, 429);
 }
 
 TEST_F(HostedRoomsTest, ADrainLetsSeatsComeBackAndNobodyElse) {

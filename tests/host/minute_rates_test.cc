@@ -95,6 +95,33 @@ TEST(MinuteRatesTest, AskingCountsNothing) {
   EXPECT_EQ(rates.Take(kStart, Key(1)), 0u);
 }
 
+TEST(MinuteRatesTest, WhatIsGivenBackMayBeTakenAgain) {
+  MinuteRates rates(2, 100);
+  EXPECT_EQ(rates.Take(kStart, Key(1)), 0u);
+  const TimePoint later = kStart + seconds(20);
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_EQ(rates.Take(later, Key(1)), 0u);
+    EXPECT_EQ(rates.Take(later, Key(1)), 40u);
+    rates.GiveBack(later, Key(1));
+  }
+  rates.GiveBack(kStart, Key(1));
+  rates.GiveBack(kStart, Key(1));  // more than was taken
+  rates.GiveBack(kStart, Key(2));  // never was
+  EXPECT_EQ(rates.keys(), 1u);
+  EXPECT_EQ(rates.Take(later, Key(1)), 0u);
+  EXPECT_EQ(rates.Take(later, Key(1)), 0u);
+  EXPECT_EQ(rates.Take(later, Key(1)), 40u) << "the minute is the first one's";
+}
+
+TEST(MinuteRatesTest, AMinuteGetsNothingBackOfTheOneBefore) {
+  MinuteRates rates(1, 100);
+  EXPECT_EQ(rates.Take(kStart, Key(1)), 0u);
+  const TimePoint next = kStart + seconds(60);
+  EXPECT_EQ(rates.Take(next, Key(1)), 0u);
+  rates.GiveBack(kStart, Key(1));
+  EXPECT_EQ(rates.Take(next, Key(1)), 60u);
+}
+
 TEST(MinuteRatesTest, ForgetsALittleWithEveryCall) {
   MinuteRates rates(5, 10'000);
   for (std::uint32_t i = 0; i < 5'000; ++i) rates.Take(kStart, Key(i));

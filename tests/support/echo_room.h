@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -100,6 +101,7 @@ class EchoRoom final : public HostedRoom {
     return static_cast<int>(std::ranges::count_if(
         seats_, [](const Seat& seat) { return seat.connection != nullptr; }));
   }
+  std::uint64_t resumes() const override { return resumes_; }
 
  private:
   struct Comer {
@@ -139,6 +141,7 @@ class EchoRoom final : public HostedRoom {
         seat.connection->Close(CloseReason::kResumed);
       }
       seat = {.connection = &connection};
+      ++resumes_;
       return Tell("~" + std::string(number));
     }
     connection.Close(CloseReason::kSeatGone);
@@ -158,6 +161,7 @@ class EchoRoom final : public HostedRoom {
 
   std::vector<Comer> comers_;  // without a seat, the oldest first
   std::vector<Seat> seats_;
+  std::uint64_t resumes_ = 0;
   bool draining_ = false;
   bool ended_ = false;
 };

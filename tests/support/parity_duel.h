@@ -162,6 +162,7 @@ class ObeyingRoom final : public HostedRoom {
     room_->End(now, reason);
   }
   bool ended() const override { return room_->ended(); }
+  std::uint64_t resumes() const override { return room_->resumes(); }
   int seated() const override { return room_->seated(); }
 
  private:

@@ -29,6 +29,7 @@
 #define PARLOR_HOSTED_ROOM_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
@@ -89,6 +90,10 @@ class HostedRoom {
 
   // Connected seats, for the host's figures.
   virtual int seated() const = 0;
+
+  // Messages so far by which a seat was taken back. They come from connections
+  // that the host had to take for joins, and does not count as such then.
+  virtual std::uint64_t resumes() const = 0;
 };
 
 // Makes a room, when somebody first wants in and nobody is in there, at `now`.

@@ -197,6 +197,7 @@ class Room final : public HostedRoom {
   void End(TimePoint now, CloseReason reason) override;
   bool ended() const override { return ended_; }
   int seated() const override;
+  std::uint64_t resumes() const override { return counters_.resumes; }
 
   // Puts a player out, a held one too. Does nothing to a seat nobody has.
   void Kick(TimePoint now, int number,

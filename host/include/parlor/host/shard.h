@@ -111,14 +111,16 @@ class Shard {
   //
   // Of a hosted room (hello.play): 404 no such key, 429 as above, 503 it cannot
   // be had, or nobody is in there and there is a drain. With status 0 it is
-  // open from here on.
+  // open from here on. Who comes counts as a join until the room hears that he
+  // resumes, and not from then on.
   Refusal Admit(TimePoint now, const Hello& hello, const Address& from = {});
 
   // Takes a connection whose hello was admitted: seats it, opening the room if
   // need be, or closes it (4000, 4002). A resume opens no room. A hosted room
-  // gets the connection with hello.identity, or else its own.
+  // gets the connection with hello.identity, or else its own. `from` as Admit
+  // was told.
   ConnectionId Attach(TimePoint now, std::unique_ptr<Connection> connection,
-                      const Hello& hello);
+                      const Hello& hello, const Address& from = {});
 
   // Acts on the rooms' deadlines at or before `now`, of kRoomsPerAlarm lockstep
   // rooms and a few hosted ones at most: next_alarm() says whether there are
