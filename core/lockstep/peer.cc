@@ -10,6 +10,7 @@
 #include "parlor/limits.h"
 #include "parlor/status.h"
 #include "refusal_words.h"
+#include "retry_wait.h"
 
 namespace parlor::lockstep {
 namespace {
@@ -196,14 +197,7 @@ void Peer::ScheduleTry(TimePoint now, CloseCode code) {
     return Finish(PeerEnd::kRetriesSpent, code,
                   "the connection was lost and did not come back");
   }
-  Duration wait = (options_.retry_ms << tries_) * kMillisecond;
-  if (code == close_code::kRestart) {
-    // Everyone lost the host in the same moment.
-    const auto wait_ms = static_cast<std::uint64_t>(wait / kMillisecond);
-    const auto extra = jitter_.Next64() % (wait_ms + 1);
-    wait += static_cast<std::int64_t>(extra) * kMillisecond;
-  }
-  alarm_ = now + wait;
+  alarm_ = now + RetryWait(options_.retry_ms, tries_, code, jitter_);
 }
 
 void Peer::OnAlarm(TimePoint now) {
