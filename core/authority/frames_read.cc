@@ -30,10 +30,6 @@ bool IsObjectOrNull(std::string_view value) {
 bool IsAnyJson(std::string_view /*value*/) { return true; }
 
 bool IsAnyText(std::string_view /*text*/) { return true; }
-bool IsProtocol(std::string_view text) {
-  return !text.empty() && text.size() <= kProtocolBytesMax &&
-         std::ranges::all_of(text, [](char c) { return c >= ' ' && c <= '~'; });
-}
 bool IsCodecName(std::string_view text) {
   return !text.empty() && text.size() <= kCodecBytesMax;
 }
@@ -528,6 +524,11 @@ std::optional<ResumeToken> ParseToken(std::string_view text) {
 
 std::string_view Word(ErrorCode code) {
   return code == ErrorCode::kOther ? "other" : WordOf(kErrorWords, code);
+}
+
+bool IsProtocol(std::string_view text) {
+  return !text.empty() && text.size() <= kProtocolBytesMax &&
+         std::ranges::all_of(text, [](char c) { return c >= ' ' && c <= '~'; });
 }
 
 bool IsWireName(std::string_view text) {

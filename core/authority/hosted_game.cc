@@ -63,6 +63,21 @@ absl::Status Take(const std::string& name, const nlohmann::json& value,
   return InvalidArgument(path + ": there is no such setting");
 }
 
+// What the options of a room say of themselves, by the setting's path where
+// there is one.
+absl::Status OfSetting(const absl::Status& status) {
+  const std::string_view text = StatusText(status);
+  for (const Setting& setting : kSettings) {
+    const std::string option = std::string(setting.limit.name) + ":";
+    if (!text.starts_with(option)) continue;
+    return InvalidArgument(std::string("/")
+                               .append(setting.name)
+                               .append(":")
+                               .append(text.substr(option.size())));
+  }
+  return InvalidArgument(": " + std::string(text));
+}
+
 // A room whose notes go to a log that lives as long as it.
 class LoggedRoom final : public HostedRoom, private RoomSink {
  public:
@@ -137,11 +152,6 @@ absl::StatusOr<RoomOptions> ReadRoomOptions(std::string_view settings,
     absl::Status status = Take(name, value, options);
     if (!status.ok()) return status;
   }
-  if (options.snapshot_hz > options.tick_hz) {
-    return InvalidArgument(
-        "/snapshotHz: " + std::to_string(options.snapshot_hz) +
-        " is above the ticks a second, " + std::to_string(options.tick_hz));
-  }
   return options;
 }
 
@@ -155,9 +165,7 @@ HostedGame MakeHostedGame(std::string name, RoomOptions options,
                 ReadRoomOptions(settings, options);
             if (!read.ok()) return read.status();
             absl::Status status = ValidateOptions(*read, make()->schema());
-            if (!status.ok()) {
-              return InvalidArgument(": " + std::string(StatusText(status)));
-            }
+            if (!status.ok()) return OfSetting(status);
             return MakeRoomFactory(*std::move(read), make, log);
           },
           .message_bytes_max = kClientFrameBytesMax};

@@ -37,7 +37,7 @@ absl::Status Messages::Define(MessageDefinition definition) {
   if (definition.bytes_max < 1 || definition.bytes_max > kMessageBytesMax) {
     return InvalidArgument(
         where + "bytes_max: " + std::to_string(definition.bytes_max) +
-        " is not in 1..2048");
+        " is not in 1.." + std::to_string(kMessageBytesMax));
   }
   if (definitions_.contains(definition.name)) {
     return MakeStatus(absl::StatusCode::kAlreadyExists,

@@ -64,9 +64,7 @@ bool IsKnownCodec(const std::string& name) {
 }  // namespace
 
 absl::Status ValidateOptions(const PeerOptions& options) {
-  const auto is_printable = [](char c) { return c >= ' ' && c <= '~'; };
-  if (options.protocol.empty() || options.protocol.size() > kProtocolBytesMax ||
-      !std::ranges::all_of(options.protocol, is_printable)) {
+  if (!IsProtocol(options.protocol)) {
     return InvalidArgument("protocol: not 1 to 64 printable ASCII characters");
   }
   if (options.codecs.empty() || options.codecs.size() > kCodecsMax ||

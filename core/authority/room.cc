@@ -33,12 +33,6 @@ std::string_view Cut(std::string_view text, std::size_t bytes_max) {
   return text.substr(0, end);
 }
 
-bool IsProtocol(std::string_view text) {
-  return !text.empty() && text.size() <= kProtocolBytesMax &&
-         std::all_of(text.begin(), text.end(),
-                     [](char c) { return c >= ' ' && c <= '~'; });
-}
-
 absl::Status CheckNumbers(const RoomOptions& options) {
   const struct {
     const Limit& limit;
@@ -72,7 +66,9 @@ absl::Status ValidateOptions(const RoomOptions& options, const Schema& schema) {
     return InvalidArgument("protocol: is not 1 to 64 printable ASCII letters");
   }
   if (options.snapshot_hz > options.tick_hz) {
-    return InvalidArgument("snapshot_hz: is above tick_hz");
+    return InvalidArgument(
+        "snapshot_hz: " + std::to_string(options.snapshot_hz) +
+        " is above the ticks a second, " + std::to_string(options.tick_hz));
   }
   if (options.codecs.empty()) return InvalidArgument("codecs: there is none");
   for (const WireStateCodec* codec : options.codecs) {

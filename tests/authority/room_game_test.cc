@@ -286,7 +286,7 @@ INSTANTIATE_TEST_SUITE_P(
                     o.tick_hz = 20;
                     o.snapshot_hz = 21;
                   },
-                  "snapshot_hz: is above tick_hz"},
+                  "snapshot_hz: 21 is above the ticks a second, 20"},
         BadOption{"Grace", [](RoomOptions& o) { o.grace_ms = 120'001; },
                   "grace_ms"},
         BadOption{"Join", [](RoomOptions& o) { o.join_ms = 0; }, "join_ms"},

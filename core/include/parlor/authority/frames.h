@@ -48,7 +48,7 @@ inline constexpr std::size_t kClientFrameBytesMax = 2'560;
 // Of a member's value: {"a":[]} in a frame's member is two deep.
 inline constexpr int kDepthMax = 32;
 
-inline constexpr std::size_t kProtocolBytesMax = 64;   // printable ASCII
+inline constexpr std::size_t kProtocolBytesMax = 64;
 inline constexpr std::size_t kFieldsBytesMax = 1'024;  // of join's `fields`
 inline constexpr std::size_t kCodecsMax = 8;           // that a join offers
 inline constexpr std::size_t kCodecBytesMax = 32;      // a codec's name
@@ -354,6 +354,8 @@ std::optional<ResumeToken> ParseToken(std::string_view text);
 // The word on the wire; "other" for kOther.
 std::string_view Word(ErrorCode code);
 
+// 1..kProtocolBytesMax printable ASCII characters.
+bool IsProtocol(std::string_view text);
 // 1..kWireNameBytesMax letters, digits and _ - . : / (all ASCII).
 bool IsWireName(std::string_view text);
 // "p" and 1..10 digits, the first not 0.

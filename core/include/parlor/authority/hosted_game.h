@@ -34,7 +34,8 @@ using GameFactory = std::function<std::unique_ptr<RoomAuthority>()>;
 HostedRoomFactory MakeRoomFactory(RoomOptions options, GameFactory make,
                                   RoomLog log = {});
 
-// `options` with what `settings` say. InvalidArgument as
+// `options` with what `settings` say, each within its limit; whether they fit
+// one another is ValidateOptions' to say. InvalidArgument as
 // HostedGame::configure's.
 absl::StatusOr<RoomOptions> ReadRoomOptions(std::string_view settings,
                                             RoomOptions options);

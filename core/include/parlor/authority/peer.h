@@ -45,8 +45,8 @@
 namespace parlor::authority {
 
 struct PeerOptions {
-  // The game and the version of its rules, as the room has it. 1 to
-  // kProtocolBytesMax printable ASCII characters.
+  // The game and the version of its rules, as the room has it: IsProtocol
+  // (frames.h).
   std::string protocol{};
   // State codecs, the best first: "binary", "json" or both.
   std::vector<std::string> codecs{"binary", "json"};

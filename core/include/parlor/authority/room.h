@@ -81,8 +81,8 @@ namespace parlor::authority {
 // The numbers keep their Limit of authority/limits.h or, message rate and
 // burst, of parlor/limits.h.
 struct RoomOptions {
-  // What a join must say exactly: the game and the version of its rules. 1 to
-  // kProtocolBytesMax printable ASCII characters.
+  // What a join must say exactly: the game and the version of its rules:
+  // IsProtocol (frames.h).
   std::string protocol;
   std::int64_t seats = limits::kSeats.fallback;
   std::int64_t tick_hz = limits::kTickHz.fallback;
