@@ -16,6 +16,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 using testing::ElementsAre;
+using testing::StartsWith;
 
 class RoomEdgeTest : public RoomTest {};
 
@@ -143,10 +144,14 @@ TEST_F(RoomEdgeTest, EveryMessageBehindTheBaselineIsCounted) {
         kMessageOverhead;
     client(name).connection.Queue(40 * each);
     RunTick(3);
-    EXPECT_TRUE(Told(name).back().starts_with("delta"));
+    std::vector<std::string> told = Told(name);
+    ASSERT_FALSE(told.empty());
+    EXPECT_THAT(told.back(), StartsWith("delta"));
     client(name).connection.Queue(40 * each + 1);
     RunTick(3);
-    EXPECT_TRUE(Told(name).back().starts_with("recovery"));
+    told = Told(name);
+    ASSERT_FALSE(told.empty());
+    EXPECT_THAT(told.back(), StartsWith("recovery"));
     client(name).connection.Queue(0);
     room().Kick(now_, room().SeatOf(client(name).connection));
   }
