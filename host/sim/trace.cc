@@ -63,12 +63,13 @@ std::string Describe(const lockstep::Message& message) {
   return "KIND " + std::to_string(static_cast<int>(message.kind));
 }
 
-// Not the words of a close, and not what a handshake is made of.
+// Of a lockstep room. Not the words of a close, not what a handshake is made
+// of, and not what a hosted room hears and says, which may be as long.
 bool IsMessage(const NetworkEvent& event) {
   const NetworkEvent::What what =
       event.what == NetworkEvent::What::kLost ? event.lost : event.what;
   return what == NetworkEvent::What::kMessage && !event.stream &&
-         event.kind == MessageKind::kBinary &&
+         !event.hosted && event.kind == MessageKind::kBinary &&
          event.bytes.size() == lockstep::kMessageSize;
 }
 

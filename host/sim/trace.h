@@ -1,9 +1,10 @@
 // Trace: keeps the newest of what happened between machines, and tells it as
 // text or as a sequence chart.
 //
-// Lockstep messages are decoded. Of a stream only how many bytes, of a close
-// only its code: no token, no access code and no word that a peer chose gets
-// into a trace, the words of INPUT and HASH excepted.
+// Lockstep messages are decoded. Of a stream, and of what hosted rooms hear and
+// say, only how many bytes, of a close only its code: no token, no access code
+// and no word that a peer chose gets into a trace, the words of INPUT and HASH
+// excepted.
 //
 // One thread.
 #ifndef PARLOR_HOST_SIM_TRACE_H_

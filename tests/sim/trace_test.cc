@@ -147,6 +147,23 @@ TEST_F(TraceTest, TellsOfAStreamOnlyHowMuch) {
             "       0.000 alice -> host #1 12 bytes (state lane), at 0.300\n");
 }
 
+// What a hosted room hears may have a lockstep message's length.
+TEST_F(TraceTest, TellsOfAHostedRoomOnlyHowMuch) {
+  const lockstep::MessageBytes bytes =
+      lockstep::Encode({.kind = lockstep::Kind::kLeave, .slot = 1});
+  NetworkEvent event = Event(What::kMessage, alice_, Direction::kUp, 0, 300);
+  event.kind = MessageKind::kBinary;
+  event.bytes = bytes;
+  event.hosted = true;
+  trace_.OnNetworkEvent(event);
+  event.what = What::kLost;
+  event.lost = What::kMessage;
+  trace_.OnNetworkEvent(event);
+  EXPECT_EQ(trace_.Text(),
+            "       0.000 alice -> host #1 12 bytes, at 0.300\n"
+            "       0.000 alice -> host #1 lost: 12 bytes\n");
+}
+
 // A reset that answers what is still on its way is known early; and the words
 // of a close are not taken for a message.
 TEST_F(TraceTest, TellsInTheOrderOfTime) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -93,6 +94,7 @@ class Listing final : public sim::NetworkSink {
     Lane lane;
     std::uint32_t number;
     std::string bytes;
+    bool hosted;
   };
 
   void OnNetworkEvent(const NetworkEvent& event) override {
@@ -100,7 +102,8 @@ class Listing final : public sim::NetworkSink {
         {event.what, event.direction, event.sent, event.arrives, event.lane,
          event.number,
          std::string(reinterpret_cast<const char*>(event.bytes.data()),
-                     event.bytes.size())});
+                     event.bytes.size()),
+         event.hosted});
   }
   std::vector<What> whats() const {
     std::vector<What> all;
@@ -139,6 +142,27 @@ TEST(SimSinkTest, HearsOfAllThatIsSent) {
   EXPECT_EQ(state.bytes, "state");
   EXPECT_EQ(listing.lines[4].number, 4000u);
   EXPECT_EQ(listing.lines[4].bytes, "bye");
+}
+
+// All of a connection, whichever end says it; of a lockstep room's nothing.
+TEST(SimSinkTest, HearsWhichRoomItIsOf) {
+  for (const std::string_view play : {"", "arena"}) {
+    SimMachines sim(kClear);
+    sim.hello.play = play;
+    Listing listing;
+    sim.network.SetSink(&listing);
+    sim.Open();
+    sim.a.Send("up");
+    sim.b.Send("down", Lane::kState);
+    sim.RunMs(100);
+    sim.a.connection->Close(1000, "");
+    sim.RunMs(100);
+    sim.network.SetSink(nullptr);
+    ASSERT_EQ(listing.lines.size(), 6u);
+    for (const Listing::Line& line : listing.lines) {
+      EXPECT_EQ(line.hosted, play == "arena");
+    }
+  }
 }
 
 TEST(SimSinkTest, HearsWhatIsLostAndWhatComesAgain) {

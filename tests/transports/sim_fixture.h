@@ -96,9 +96,8 @@ class SimMachines final : private sim::Listener {
         b.connection->SetHandler(&b);
       };
 
-  void Connect() {
-    a.connection = client.Connect(link, host, {.room = 7, .players = 2}, &a);
-  }
+  Hello hello{.room = 7, .players = 2};
+  void Connect() { a.connection = client.Connect(link, host, hello, &a); }
   // Until both ends are open.
   void Open() {
     Connect();

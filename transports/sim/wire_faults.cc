@@ -78,7 +78,8 @@ void Wire::Report(NetworkEvent::What what, Direction direction, Lane lane,
                                    .number = outgoing.number,
                                    .bytes = outgoing.bytes,
                                    .lost = lost,
-                                   .again = again});
+                                   .again = again,
+                                   .hosted = !hello_.play.empty()});
 }
 
 // ---- Ends.

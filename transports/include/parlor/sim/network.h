@@ -178,6 +178,9 @@ struct NetworkEvent {
   What lost{};                         // of kLost: what it was
   // Of messages: told before. It was lost on its way then, or is now.
   bool again = false;
+  // Of a connection into a hosted room (Hello::play): its messages are that
+  // room's own. Not known of streams.
+  bool hosted = false;
 };
 
 class NetworkSink {
