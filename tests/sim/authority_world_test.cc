@@ -4,15 +4,17 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <ostream>
 #include <string>
-#include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "authority/tag.h"
+#include "parlor/authority/input.h"
 #include "parlor/authority/message.h"
 #include "parlor/authority/peer.h"
 #include "parlor/authority/room.h"
@@ -37,6 +39,7 @@ using authority::PeerEnd;
 using authority::PeerState;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 using testing::Values;
 
 constexpr Duration kMs = kMillisecond;
@@ -404,9 +407,16 @@ TEST(AuthorityLoopTest, AStepMayCrashItsPlayer) {
   player.SetOnStep([&] {
     if (++steps == 10) player.Crash();
   });
+  party.world.Record();
   party.world.RunFor(kSecond);
   EXPECT_EQ(steps, 10);
   EXPECT_EQ(party.room()->held(), 1);
+  const std::string text = party.world.TraceText();
+  const std::string after = text.substr(text.find("player 0 crashes"));
+  const std::string input = "player 0 -> host 0 #1 " +
+                            std::to_string(authority::kInputBytes) + " bytes";
+  EXPECT_THAT(text, HasSubstr(input));
+  EXPECT_THAT(after, Not(HasSubstr(input)));
 }
 
 TEST(AuthorityLoopTest, EachHasALinkOfItsOwn) {
@@ -532,6 +542,30 @@ TEST(AuthorityRunUntilTest, IsNotHealedWithNobody) {
   // Frames are a lockstep client's.
   EXPECT_EQ(party.world.RunUntilFrame(1).code(),
             absl::StatusCode::kFailedPrecondition);
+}
+
+// The first of them has seen a new state before it loses its link.
+TEST(AuthorityRunUntilTest, IsHealedWhenAllAreAtOnce) {
+  TagParty party;
+  ASSERT_NO_FATAL_FAILURE(party.Seat(2));
+  party.player(1).Stall(300 * kMs);
+  party.world.executor().After(150 * kMs, [&] { party.player(0).Reset(); });
+  party.ExpectHealed();
+  EXPECT_EQ(party.peer(0).counters().resumes, 1u);
+  EXPECT_EQ(party.peer(0).state(), PeerState::kPlaying);
+}
+
+// What a room shows for now, to who did not read, is not the state again.
+TEST(AuthorityRunUntilTest, IsNotHealedByARecovery) {
+  bool shown = false;
+  TagParty party;
+  ASSERT_NO_FATAL_FAILURE(party.Seat(1));
+  Player& player = party.player(0);
+  player.SetOnStep([&] { shown |= player.peer().shows_recovery(); });
+  player.Stall(2'500 * kMs);
+  party.ExpectHealed();
+  EXPECT_TRUE(shown);
+  EXPECT_FALSE(player.peer().shows_recovery());
 }
 
 TEST(AuthorityRunUntilTest, ClientsAndPlayersAreInOneWorld) {

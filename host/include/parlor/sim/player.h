@@ -3,8 +3,7 @@
 // link. The room is the host's, as a dedicated host runs it:
 //
 //   sim::Host& host = world.AddHost(
-//       {.shard = {.play_rooms = {{.key = "tag", .open = true, .make =
-//       ...}}}});
+//       {.shard = {.play_rooms = {{.key = "tag", .make = ...}}}});
 //   for (const char* name : {"Ann", "Ben"}) {
 //     world.AddPlayer(schema, messages, {.peer = {.protocol = "tag-1"}})
 //         .Join(host, {.play = "tag"}, {.name = name});
@@ -17,6 +16,9 @@
 //
 // Host::FindPlayRoom has the room: the authority::Room itself, for a test to
 // look at, where `make` made one (MakeRoomFactory puts another around it).
+//
+// A process takes its rooms of this kind with it: who comes back by its token
+// to the next one is refused, and joins anew as another Player.
 //
 // What players and clients have in common (Cut, Reset, Stall, Crash) is in
 // world.h, and so is World::AddPlayer.
