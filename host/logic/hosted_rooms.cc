@@ -65,6 +65,7 @@ class HostedRooms::Session final : public ConnectionHandler {
                  ControlKind /*kind*/) override {
     if (!IsOpen()) return;
     place_.room->OnControl(now, connection);
+    if (counted_) Recount(now, /*resumed=*/false);
     rooms_.Settle(place_);
   }
 
@@ -83,8 +84,9 @@ class HostedRooms::Session final : public ConnectionHandler {
     return place_.room != nullptr && place_.generation == generation_;
   }
 
-  // Whoever came back, by this message, did not join. No address is kept for
-  // longer than its minute, which is longer than a room waits for a join.
+  // Who came back, by this message, did not join. Once its minute is over an
+  // address is forgotten with whatever comes next, a pong at the latest; a room
+  // does not wait so long for a join.
   void Recount(TimePoint now, bool resumed) {
     if (resumed) rooms_.joins_.GiveBack(counted_->at, counted_->key);
     if (resumed || now - counted_->at >= kMinute) counted_.reset();
