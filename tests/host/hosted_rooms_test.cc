@@ -37,7 +37,6 @@ using test::EchoClient;
 using test::EchoRoom;
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::IsEmpty;
 
 class HostedRoomsTest : public testing::Test {
  protected:

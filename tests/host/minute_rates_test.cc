@@ -230,8 +230,8 @@ class Model {
     };
     entries_.erase(std::min_element(
         entries_.begin(), entries_.end(), [&](const Entry& a, const Entry& b) {
-          const int a_digits = digits(a);
-          const int b_digits = digits(b);
+          const auto a_digits = digits(a);
+          const auto b_digits = digits(b);
           return a_digits != b_digits ? a_digits < b_digits : a.since < b.since;
         }));
   }
