@@ -84,7 +84,7 @@ bool Room::IsWelcomed(int number) const {
   return asked != nullptr && asked->client.welcomed;
 }
 
-// A seat may go in this, and the room end with it, when a viewer is put out.
+// A seat may go at the end of this, and the room with it.
 void Room::TakeSnapshot(bool due) {
   if (tick_ % options_.tick_hz == 0) baseline_due_ = true;
   if (!Guarded("write_state", [&] { game_->WriteState(*context_, rows_); })) {
@@ -104,6 +104,7 @@ void Room::TakeSnapshot(bool due) {
       SendSnapshot(i);
     }
   }
+  if (due) Evict();
 }
 
 // All that a join or a resume is told, in this order.
@@ -147,14 +148,26 @@ void Room::SendSnapshot(int number) {
       SendBaseline(number);
     }
     SendDelta(number);
-  } else if (SilentTicks(number) > kEvictSeconds * options_.tick_hz) {
-    ++counters_.evicted;
-    Connection& evicted = connection(number);
-    Drop(number);
-    evicted.Close(CloseReason::kTooSlow);
-  } else if (tick_ >= client.recovery_tick) {
+  } else if (!IsTooSlow(number) && tick_ >= client.recovery_tick) {
     SendRecovery(number);
   }
+}
+
+// Behind all that the tick sends: where no seat is held, rows go with a player,
+// and until then they may not change.
+void Room::Evict() {
+  for (int i = 0; i < options_.seats; ++i) {
+    if (!IsWelcomed(i) || !IsTooSlow(i)) continue;
+    ++counters_.evicted;
+    Connection& evicted = connection(i);
+    Drop(i);
+    evicted.Close(CloseReason::kTooSlow);
+  }
+}
+
+bool Room::IsTooSlow(int number) const {
+  return seat(number).client.blocked &&
+         SilentTicks(number) > kEvictSeconds * options_.tick_hz;
 }
 
 std::int64_t Room::SilentTicks(int number) const {

@@ -128,6 +128,28 @@ TEST_F(RoomEdgeTest, WhoRepeatsAnAckIsPutOutAllTheSame) {
 
 // To the byte: of what is queued, messages behind the last baseline are no
 // part of it.
+// Who is put out takes the row along: what others are told in that tick is the
+// state as it was written, for those behind the seat too.
+TEST_F(RoomEdgeTest, AnEvictionChangesNothingOfItsTick) {
+  options_.grace_ms = 0;
+  game_.on_add = [](Context& context, const Player& player) {
+    context.Possess(player.seat, context.rows().Add(kPlayerKind));
+  };
+  game_.on_remove = [](Context& context, const Player& player) {
+    context.rows().Remove(player.entity);
+  };
+  Join("a");
+  Join("b");
+  client("a").acks = false;
+  while (room().counters().evicted == 0 && room().tick() < 400) RunTick();
+  ASSERT_EQ(room().counters().evicted, 1u);
+  EXPECT_EQ(room().seated(), 1);
+  EXPECT_EQ(client("b").tick, room().tick());
+  EXPECT_EQ(client("b").rows.size(), 2u);
+  RunTick(3);
+  EXPECT_EQ(client("b").rows.size(), 1u);
+}
+
 TEST_F(RoomEdgeTest, EveryMessageBehindTheBaselineIsCounted) {
   for (const int to : {0, kEverybody}) {
     SCOPED_TRACE(to);

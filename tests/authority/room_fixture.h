@@ -67,6 +67,7 @@ class TestGame final : public RoomAuthority {
   void RemovePlayer(Context& context, const Player& player) override {
     EXPECT_EQ(context.player(player.seat), nullptr);
     Call("remove_player", "remove " + player.id);
+    if (on_remove) on_remove(context, player);
   }
   void OnMessage(Context& context, int seat, std::string_view name,
                  std::string_view payload) override {
@@ -97,6 +98,7 @@ class TestGame final : public RoomAuthority {
   std::string refusal;
   std::string throws_in;  // a call's name
   std::function<void(Context&, const Player&)> on_add;
+  std::function<void(Context&, const Player&)> on_remove;
   std::function<void(Context&)> on_message;
   std::function<void(Context&, std::span<const SeatInput>)> on_step;
   std::function<void(RowTable&)> on_write;

@@ -290,6 +290,8 @@ class Room final : public HostedRoom {
   void TakeSnapshot(bool due);
   void Answer(int number);
   void SendSnapshot(int number);
+  void Evict();
+  bool IsTooSlow(int number) const;
   bool IsBlocked(int number) const;
   std::int64_t SilentTicks(int number) const;
   void SendBaseline(int number);
