@@ -75,6 +75,7 @@ class FuzzedGame final : public RoomAuthority {
   void RemovePlayer(Context& context, const Player& player) override {
     PARLOR_CHECK(context.player(player.seat) == nullptr);
     PARLOR_CHECK(present_.erase(player.id) == 1);
+    heard_.erase(player.seat);  // what they said goes with them
     context.rows().Remove(player.entity);
     MayThrow(kRemove);
   }
@@ -88,13 +89,17 @@ class FuzzedGame final : public RoomAuthority {
     const auto refills = (*clock - present.since) / TextBudget::kRefill;
     PARLOR_CHECK(++present.texts <=
                  TextBudget::kTextsMax + TextBudget::kTextsRefilled * refills);
-    ++heard_;
+    ++heard_[seat];
     context.Send("picky", "1");
     MayThrow(kMessage);
   }
 
   void Step(Context& context, std::span<const SeatInput> inputs) override {
-    PARLOR_CHECK(context.messages().size() == std::exchange(heard_, 0u));
+    std::map<int, int> waiting;
+    for (const ReceivedMessage& message : context.messages()) {
+      ++waiting[message.from];
+    }
+    PARLOR_CHECK(waiting == std::exchange(heard_, {}));
     PARLOR_CHECK(inputs.size() == context.players().size());
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       const Player& player = context.players()[i];
@@ -225,7 +230,7 @@ class FuzzedGame final : public RoomAuthority {
   Messages messages_;
   std::set<std::string> ids_;
   std::map<std::string, Present> present_;
-  std::size_t heard_ = 0;  // messages since the last step
+  std::map<int, int> heard_;  // messages since the last step, by seat
   std::array<std::uint8_t, kFuzzedSeatsMax> hidden_{};
   std::uint8_t own_ = 0;
 };

@@ -145,6 +145,13 @@ class FuzzedLink final : public Connection {
     const ModelRows& rows = game_.written.at(header.tick);
     message.shows = game_.Seen(welcome->seat, rows);
     if (message.baseline) {
+      // No view is asked about a row that is gone.
+      const ModelRows& now = game_.written.rbegin()->second;
+      if (game_.has_views()) {
+        std::erase_if(*message.shows, [&](const auto& row) {
+          return !now.contains(row.first);
+        });
+      }
       NoteBaseline(header, *message.shows);
     } else {
       PARLOR_CHECK(header.tick > sent_tick || last_was_baseline_);
