@@ -182,12 +182,14 @@ TEST_P(ServerPlayTest, LetsTheNetworkInWhenItIsOpened) {
   EXPECT_THAT(Heard(own, 3), ElementsAre("open", "+0 ", "+1 "));
 }
 
-// One that lives on the room's loop by other means: a pump of the test's.
+// One that lives on the room's loop by other means: a pump of the test's, one
+// for each room, since their loops may be of two threads.
 TEST_P(ServerPlayTest, SeatsWhatIsAttachedOnTheRoomsLoop) {
-  PipePump theirs;
+  std::list<PipePump> pumps;
   Start();
   for (const std::string key : {"hall", "attic"}) {
     NetLoop& rooms = server->play_loop(key);
+    PipePump& theirs = pumps.emplace_back();
     theirs.SetWake([&rooms, &theirs] {
       rooms.Post([&rooms, &theirs] { theirs.Pump(rooms.now()); });
     });
