@@ -2,6 +2,7 @@
 // hold. tests/swarm builds and starts it.
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cinttypes>
@@ -11,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -18,13 +20,17 @@
 #include "parlor/printable.h"
 #include "parlor/random.h"
 #include "parlor/time.h"
+#include "sim/swarm_play_room.h"
+#include "sim/swarm_play_scenario.h"
 #include "sim/swarm_run.h"
 #include "sim/swarm_scenario.h"
 #include "support/seed.h"
 
 namespace {
 
+using parlor::test::PlayScenario;
 using parlor::test::SwarmFigures;
+using parlor::test::SwarmKind;
 using parlor::test::SwarmRun;
 using parlor::test::SwarmScenario;
 
@@ -35,14 +41,16 @@ struct Options {
   bool twice = false;      // and compares what the two runs were
   bool go_on = false;      // behind a failure
   bool cut_short = false;  // ends each in the midst of its trouble
+  SwarmKind kind = SwarmKind::kLockstep;  // of the rooms
   std::string trace;       // where the last run's is put, .txt and .svg
 };
 
 constexpr std::string_view kUsage =
-    "Usage: parlor-swarm [--seeds N] [--from S] [--describe] [--twice]\n"
-    "                    [--go-on] [--cut-short] [--trace FILE]\n"
+    "Usage: parlor-swarm [--seeds N] [--from S] [--kind KIND] [--describe]\n"
+    "                    [--twice] [--go-on] [--cut-short] [--trace FILE]\n"
     "  --seeds N     how many (100), in a row\n"
     "  --from S      the first (PARLOR_SEED, or 1)\n"
+    "  --kind KIND   of their rooms: lockstep, authority or both (lockstep)\n"
     "  --describe    print what each run is to be\n"
     "  --twice       run each again: both must be the same\n"
     "  --go-on       do not stop at the first failure\n"
@@ -60,9 +68,24 @@ void OnCrash(int number) {
   std::raise(number);
 }
 
+struct KindName {
+  std::string_view name;
+  SwarmKind kind;
+};
+constexpr KindName kKinds[] = {{"lockstep", SwarmKind::kLockstep},
+                               {"authority", SwarmKind::kAuthority},
+                               {"both", SwarmKind::kBoth}};
+
+std::string_view NameOf(SwarmKind kind) {
+  return std::ranges::find(kKinds, kind, &KindName::kind)->name;
+}
+
 // What runs that seed again, as it ran.
 std::string Rerun(std::uint64_t seed, const Options& options) {
   return "rerun: tests/swarm --from " + std::to_string(seed) + " --seeds 1" +
+         (options.kind == SwarmKind::kLockstep
+              ? std::string()
+              : " --kind " + std::string(NameOf(options.kind))) +
          (options.cut_short ? " --cut-short" : "") +
          (options.twice ? " --twice" : "");
 }
@@ -98,6 +121,15 @@ std::string TakeValue(const std::string& name, const std::string& value,
     const bool named = !value.empty() && !value.starts_with("--");
     return named ? "" : "--trace: '" + value + "' is no file's name";
   }
+  if (name == "--kind") {
+    const auto* const kind =
+        std::ranges::find(kKinds, std::string_view(value), &KindName::name);
+    if (kind == std::end(kKinds)) {
+      return "--kind: '" + value + "' is not lockstep, authority or both";
+    }
+    options.kind = kind->kind;
+    return "";
+  }
   std::uint64_t& number = name == "--seeds" ? options.seeds : options.from;
   if (!ParseNumber(value, number)) {
     return name + ": '" + value + "' is no number from 0 to 2^64 - 1";
@@ -115,7 +147,8 @@ std::string Parse(int argc, char** argv, Options& options) {
       *flag = true;
       continue;
     }
-    if (name != "--trace" && name != "--seeds" && name != "--from") {
+    if (name != "--trace" && name != "--seeds" && name != "--from" &&
+        name != "--kind") {
       return "there is no option '" + name + "'";
     }
     if (++i == argc) return name + ": its value is missing";
@@ -138,6 +171,17 @@ void Add(SwarmFigures& all, const SwarmFigures& one) {
   all.seen.refused_tokens += one.seen.refused_tokens;
   all.seen.holds_ended += one.seen.holds_ended;
   all.seen.put_out += one.seen.put_out;
+  all.play.joins += one.play.joins;
+  all.play.resumes += one.play.resumes;
+  all.play.takeovers += one.play.takeovers;
+  all.play.refused_tokens += one.play.refused_tokens;
+  all.play.holds_ended += one.play.holds_ended;
+  all.play.put_out += one.play.put_out;
+  all.play.evicted += one.play.evicted;
+  all.play.states += one.play.states;
+  all.play.recoveries += one.play.recoveries;
+  all.play.failed_ticks += one.play.failed_ticks;
+  all.play.rooms_failed += one.play.rooms_failed;
 }
 
 void WriteTrace(const SwarmRun& run, const std::string& path) {
@@ -156,21 +200,29 @@ std::string Play(SwarmRun& run, const SwarmScenario& scenario,
   return options.cut_short ? run.RunShort(DrawEnd(scenario)) : run.Run();
 }
 
+std::string DescribeAll(std::uint64_t seed, const Options& options) {
+  SwarmScenario scenario = parlor::test::DrawScenario(seed);
+  const PlayScenario play = DrawPlayScenario(options.kind, scenario);
+  return Describe(scenario) + Describe(play);
+}
+
 // What broke; empty: nothing.
 std::string RunSeed(std::uint64_t seed, const Options& options,
                     SwarmFigures& all) {
   SetLastWords(seed, options);
-  const SwarmScenario scenario = parlor::test::DrawScenario(seed);
+  SwarmScenario scenario = parlor::test::DrawScenario(seed);
+  const PlayScenario play = DrawPlayScenario(options.kind, scenario);
   if (options.describe) {
-    std::printf("seed %" PRIu64 ":\n%s", seed, Describe(scenario).c_str());
+    std::printf("seed %" PRIu64 ":\n%s", seed,
+                DescribeAll(seed, options).c_str());
     std::fflush(stdout);
   }
-  SwarmRun run(scenario, !options.trace.empty());
+  SwarmRun run(scenario, play, !options.trace.empty());
   std::string error = Play(run, scenario, options);
   Add(all, run.figures());
   if (!options.trace.empty()) WriteTrace(run, options.trace);
   if (!error.empty() || !options.twice) return error;
-  SwarmRun again(scenario, /*record=*/false);
+  SwarmRun again(scenario, play, /*record=*/false);
   Play(again, scenario, options);
   return again.digest() == run.digest() ? "" : "not the same when run again";
 }
@@ -189,6 +241,18 @@ void Report(std::uint64_t runs, const SwarmFigures& all, double seconds) {
               all.seen.messages, all.seen.matches, all.seen.resumes,
               all.seen.takeovers, all.seen.refused_tokens, all.seen.holds_ended,
               all.seen.put_out, all.restarts);
+}
+
+void ReportPlay(const parlor::test::PlayFigures& all) {
+  std::printf("authority rooms: %" PRIu64 " joins, %" PRIu64 " resumes, %" PRIu64
+              " takeovers, %" PRIu64 " tokens turned away, %" PRIu64
+              " holds ended, %" PRIu64 " put out, %" PRIu64
+              " evicted, %" PRIu64 " state frames, %" PRIu64
+              " recoveries, %" PRIu64 " failed ticks, %" PRIu64
+              " rooms failed\n",
+              all.joins, all.resumes, all.takeovers, all.refused_tokens,
+              all.holds_ended, all.put_out, all.evicted, all.states,
+              all.recoveries, all.failed_ticks, all.rooms_failed);
 }
 
 }  // namespace
@@ -217,7 +281,7 @@ int main(int argc, char** argv) {
     if (error.empty()) continue;
     ++failures;
     std::printf("seed %" PRIu64 " broke: %s\n%s", seed, error.c_str(),
-                Describe(parlor::test::DrawScenario(seed)).c_str());
+                DescribeAll(seed, options).c_str());
     std::printf("%s --trace build/swarm\n", Rerun(seed, options).c_str());
     std::fflush(stdout);
     if (!options.go_on) break;
@@ -225,5 +289,6 @@ int main(int argc, char** argv) {
   const std::chrono::duration<double> passed =
       std::chrono::steady_clock::now() - begin;
   Report(runs, all, passed.count());
+  if (options.kind != SwarmKind::kLockstep) ReportPlay(all.play);
   return failures == 0 ? 0 : 1;
 }

@@ -132,6 +132,9 @@ void SwarmObserver::Begin(Line& line, const sim::NetworkEvent& event) {
     });
     return;
   }
+  line.ignored = std::ranges::find(ignored_, event.link) != ignored_.end() ||
+                 std::exchange(ignores_next_, false);
+  if (line.ignored) return;
   PARLOR_CHECK(expected_.has_value());
   line.tag = expected_->tag;
   line.host = expected_->host;
@@ -146,7 +149,7 @@ void SwarmObserver::OnNetworkEvent(const sim::NetworkEvent& event) {
   // What was lost is said all the same: it comes again, once it can.
   if (event.connection == 0 || event.again || !error_.empty()) return;
   Line& line = LineOf(event);
-  if (event.stream || line.stream) return;
+  if (event.stream || line.stream || line.ignored) return;
   const bool down = event.direction == sim::Direction::kDown;
   const What what = event.what == What::kLost ? event.lost : event.what;
   // Of a reset, an answer to what is still on its way, later than now.

@@ -64,6 +64,11 @@ class SwarmObserver final : public sim::NetworkSink {
   void ExpectStranger(std::uint32_t tag, std::size_t host, std::uint32_t room,
                       std::optional<std::uint32_t> token);
 
+  // What is said on this link, and by the next connection that opens on one
+  // that nobody told of, is no lockstep room's.
+  void Ignore(const sim::Link& link) { ignored_.push_back(&link); }
+  void IgnoreNext() { ignores_next_ = true; }
+
   // The process of a host is gone; and there is another.
   void OnHostDown(TimePoint now, std::size_t host);
   void OnHostUp(TimePoint now, std::size_t host);
@@ -115,9 +120,10 @@ class SwarmObserver final : public sim::NetworkSink {
   };
   struct Line {
     bool used = false;
+    bool ignored = false;
     bool stream = false;
     std::uint32_t tag = 0;
-    std::size_t host = 0;
+    std::size_t host = SIZE_MAX;
     std::uint32_t room = 0;
     int delay = 0;                       // 0: not an honest player
     bool resume = false;                 // it offers a token
@@ -207,6 +213,8 @@ class SwarmObserver final : public sim::NetworkSink {
   std::vector<HostRules> hosts_;
   std::vector<Player> players_;
   std::optional<Stranger> expected_;
+  std::vector<const sim::Link*> ignored_;
+  bool ignores_next_ = false;
   std::vector<Line> lines_;  // by the connection's number
   std::vector<Match> matches_;
   TimePoint now_{};

@@ -17,6 +17,8 @@
 #include "parlor/sim/network.h"
 #include "parlor/sim/world.h"
 #include "parlor/time.h"
+#include "sim/swarm_play.h"
+#include "sim/swarm_play_scenario.h"
 
 namespace parlor::test {
 namespace {
@@ -32,6 +34,8 @@ constexpr Duration kHostileTurn{16'666'667};
 // longest hold.
 constexpr Duration kHealMax = 45 * kSecond;
 constexpr std::uint32_t kFramesAfter = 40;  // that everyone gets further
+// For so long, players of authority rooms see what is new.
+constexpr Duration kStill = 2 * kSecond;
 
 // Links that are dead are noticed soon, so that a run need not be long.
 StreamOptions QuickLinks() {
@@ -47,6 +51,7 @@ sim::HostOptions ToOptions(const SwarmHost& host) {
   sim::HostOptions options;
   options.shards = host.shards;
   options.stream = QuickLinks();
+  if (host.patient) options.stream.silence_ms = 15'000;
   options.drain_ms = host.drain_ms;
   options.keeps_matches = host.keeps_matches;
   options.shard.room.hold_ms = host.hold_ms;
@@ -65,8 +70,10 @@ const sim::Conditions& ConditionsOf(std::size_t preset) {
 
 }  // namespace
 
-SwarmRun::SwarmRun(const SwarmScenario& scenario, bool record)
+SwarmRun::SwarmRun(const SwarmScenario& scenario, const PlayScenario& play,
+                   bool record)
     : scenario_(scenario),
+      play_scenario_(play),
       players_(scenario.clients.size()),
       world_({.seed = scenario.seed, .ties = scenario.ties}),
       host_faults_(scenario.hosts.size()),
@@ -77,6 +84,7 @@ SwarmRun::SwarmRun(const SwarmScenario& scenario, bool record)
   AddHosts();
   AddClients();
   AddHostiles();
+  AddPlay();
   for (const SwarmFault& fault : scenario_.faults) Schedule(fault);
 }
 
@@ -86,7 +94,11 @@ SwarmRun::~SwarmRun() { world_.network().SetSink(nullptr); }
 
 void SwarmRun::AddHosts() {
   for (const SwarmHost& host : scenario_.hosts) {
-    hosts_.push_back(&world_.AddHost(ToOptions(host)));
+    sim::HostOptions options = ToOptions(host);
+    options.shard.play_rooms =
+        SwarmPlay::RoomsOf(play_scenario_, hosts_.size(), scenario_.seed,
+                           play_records_);
+    hosts_.push_back(&world_.AddHost(options));
     observer_->AddHost({.hold = host.hold_ms * kMillisecond,
                         .idle = host.idle_ms * kMillisecond,
                         .keeps_matches = host.keeps_matches});
@@ -133,6 +145,14 @@ void SwarmRun::AddHostiles() {
     Hostile* const it = hostiles_.back().get();
     world_.executor().After(hostile.at, [this, it] { Turn(*it); });
   }
+}
+
+void SwarmRun::AddPlay() {
+  if (play_scenario_.rooms.empty()) return;
+  play_ = std::make_unique<SwarmPlay>(
+      play_scenario_, scenario_.seed, play_records_, world_, hosts_,
+      [this](const sim::Link& link) { observer_->Ignore(link); },
+      [this] { observer_->IgnoreNext(); });
 }
 
 void SwarmRun::Turn(Hostile& hostile) {
@@ -187,6 +207,7 @@ void SwarmRun::OnHost(const SwarmFault& fault) {
   ++host_faults_[host];
   ++figures_.restarts;
   host_fell_[host] = true;
+  if (play_ != nullptr) play_->OnHostFell(host);
   Duration down = fault.time;
   const bool drained = fault.kind == FaultKind::kHostDrain;
   if (drained) {
@@ -219,7 +240,7 @@ void SwarmRun::BringBack(std::size_t host, bool drained) {
 
 bool SwarmRun::broken() const {
   return !error_.empty() || !book_.error().empty() ||
-         !observer_->error().empty();
+         !observer_->error().empty() || !play_records_.book.error.empty();
 }
 
 void SwarmRun::Fail(const std::string& what) {
@@ -263,8 +284,15 @@ void SwarmRun::Look() {
   // A peer that tries leaves links behind that the host takes for alive until
   // they have been silent for long enough; strangers have four at once, and
   // those that linger.
-  const std::size_t connections_max =
-      8 + 8 * players_.size() + 16 * hostiles_.size();
+  std::size_t peers = players_.size();
+  std::size_t strangers = hostiles_.size();
+  if (play_ != nullptr) {
+    play_->Look();
+    seats += play_->seats();
+    peers += play_->peers();
+    strangers += play_->strangers();
+  }
+  const std::size_t connections_max = 8 + 8 * peers + 16 * strangers;
   for (const sim::Host* host : hosts_) {
     if (!host->running()) continue;
     if (host->connections() > connections_max) {
@@ -306,12 +334,32 @@ std::string SwarmRun::Run() {
     for (std::size_t i = 0; i < players_.size(); ++i) {
       if (!InStep(i)) states += "\n  " + State(i);
     }
+    if (play_ != nullptr) play_->IsWell(&states);
     Fail("not in step, though all is well again:" + states);
+  }
+  if (play_ != nullptr && !broken()) {
+    AwaitNewest();
+    if (!broken()) play_->CheckEnds();
   }
   if (!broken()) CheckClients();
   if (!broken()) CheckStates();
   if (!broken()) EndAll();
   return error();
+}
+
+// For a while on end: what is on its way from before may come late.
+void SwarmRun::AwaitNewest() {
+  std::string stale;
+  TimePoint since = world_.now();
+  const bool all = RunUntil(kHealMax, [&] {
+    const std::string now = play_->Stale();
+    if (!now.empty()) {
+      stale = now;
+      since = world_.now();
+    }
+    return now.empty() && world_.now() - since >= kStill;
+  });
+  if (!all) Fail("does not see what is new, though all is well: " + stale);
 }
 
 std::string SwarmRun::RunShort(Duration time) {
@@ -322,6 +370,7 @@ std::string SwarmRun::RunShort(Duration time) {
 SwarmFigures SwarmRun::figures() const {
   SwarmFigures figures = figures_;
   figures.seen = observer_->figures();
+  figures.play = play_records_.figures;
   figures.time = world_.now() - TimePoint{};
   for (const Player& player : players_) {
     figures.frames += player.game->states().size();
@@ -330,7 +379,8 @@ SwarmFigures SwarmRun::figures() const {
 }
 
 std::string SwarmRun::error() const {
-  for (const std::string& error : {observer_->error(), book_.error(), error_}) {
+  for (const std::string& error :
+       {observer_->error(), book_.error(), play_records_.book.error, error_}) {
     if (!error.empty()) return error;
   }
   return "";
@@ -341,6 +391,7 @@ std::string SwarmRun::error() const {
 void SwarmRun::EndTrouble() {
   quiet_ = true;
   for (const auto& hostile : hostiles_) hostile->GoAway();
+  if (play_ != nullptr) play_->EndTrouble(sim::kLan);
   for (Player& player : players_) {
     player.client->Heal();
     player.client->link().SetConditions(sim::kLan);
@@ -353,6 +404,7 @@ bool SwarmRun::AllInStep() const {
   for (std::size_t i = 0; i < players_.size(); ++i) {
     if (!InStep(i)) return false;
   }
+  if (play_ != nullptr && !play_->IsWell()) return false;
   return std::all_of(host_faults_.begin(), host_faults_.end(),
                      [](int faults) { return faults == 0; });
 }
@@ -537,6 +589,7 @@ void SwarmRun::EndAll() {
     player.left = true;
     player.client->Leave();
   }
+  if (play_ != nullptr) play_->LeaveAll();
   if (RunUntil(kHealMax, [this] { return AllGone(); })) return;
   for (const sim::Host* host : hosts_) {
     Fail("all have left, and there are " + std::to_string(host->rooms()) +
@@ -546,9 +599,14 @@ void SwarmRun::EndAll() {
 }
 
 bool SwarmRun::AllGone() const {
-  return std::all_of(hosts_.begin(), hosts_.end(), [](const sim::Host* host) {
-    return host->rooms() + host->players() + host->connections() == 0;
-  });
+  for (std::size_t i = 0; i < hosts_.size(); ++i) {
+    const sim::Host& host = *hosts_[i];
+    const std::size_t asleep = play_ == nullptr ? 0 : play_->RoomsAsleep(i);
+    if (host.rooms() != asleep || host.players() + host.connections() != 0) {
+      return false;
+    }
+  }
+  return true;
 }
 
 }  // namespace parlor::test

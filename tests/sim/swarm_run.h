@@ -4,7 +4,9 @@
 // Safety, all the time: what SwarmObserver and SwarmGame check, and that memory
 // stays within its bounds. Then liveness: faults and hostiles end, every link
 // is healed, and every honest player is in step or has been told why not;
-// everyone leaves, and nothing is left of anybody.
+// everyone leaves, and nothing is left of anybody. Of authority rooms, which may
+// be in the same world or in one of their own, SwarmPlay and WatchedRoom check
+// the same.
 #ifndef PARLOR_TESTS_SIM_SWARM_RUN_H_
 #define PARLOR_TESTS_SIM_SWARM_RUN_H_
 
@@ -20,12 +22,16 @@
 #include "sim/swarm_game.h"
 #include "sim/swarm_hostile.h"
 #include "sim/swarm_observer.h"
+#include "sim/swarm_play.h"
+#include "sim/swarm_play_room.h"
+#include "sim/swarm_play_scenario.h"
 #include "sim/swarm_scenario.h"
 
 namespace parlor::test {
 
 struct SwarmFigures {
   SwarmObserver::Figures seen;
+  PlayFigures play;
   Duration time{};           // that passed in the world
   Duration room_time{};      // the same, of each room that was open
   std::uint64_t frames = 0;  // that clients ran
@@ -35,7 +41,8 @@ struct SwarmFigures {
 class SwarmRun {
  public:
   // With `record`, trace() and chart() have something to say.
-  SwarmRun(const SwarmScenario& scenario, bool record);
+  SwarmRun(const SwarmScenario& scenario, const PlayScenario& play,
+           bool record);
   ~SwarmRun();
 
   // What broke first; empty: nothing.
@@ -60,6 +67,7 @@ class SwarmRun {
   void AddHosts();
   void AddClients();
   void AddHostiles();
+  void AddPlay();
   void Turn(Hostile& hostile);
   void Schedule(const SwarmFault& fault);
   void OnClient(const SwarmFault& fault);
@@ -73,6 +81,7 @@ class SwarmRun {
   bool RunUntil(Duration at_most, Done done);
 
   void EndTrouble();
+  void AwaitNewest();
   bool AllInStep() const;
   bool InStep(std::size_t index) const;
   void CheckClients();
@@ -95,7 +104,9 @@ class SwarmRun {
   std::string error() const;
 
   const SwarmScenario scenario_;
+  const PlayScenario play_scenario_;
   SwarmBook book_;
+  PlayRecords play_records_;
   std::vector<Player> players_;
   sim::World world_;
   std::unique_ptr<SwarmObserver> observer_;
@@ -103,6 +114,7 @@ class SwarmRun {
   std::vector<int> host_faults_;  // that are going on
   std::vector<bool> host_fell_;   // at some time
   std::vector<std::unique_ptr<Hostile>> hostiles_;
+  std::unique_ptr<SwarmPlay> play_;
   std::vector<std::uint32_t> frames_then_;  // when the trouble ended
   bool quiet_ = false;                      // it has ended
   SwarmFigures figures_;                    // as far as they are counted here

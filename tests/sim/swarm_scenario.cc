@@ -149,13 +149,6 @@ SwarmFault DrawFault(Random& random, const SwarmScenario& scenario,
   return fault;
 }
 
-const char* Name(FaultKind kind) {
-  static constexpr std::array<const char*, 11> kNames = {
-      "cut",   "cut up", "cut down",   "reset",      "stall",     "conditions",
-      "crash", "leave",  "host crash", "host power", "host drain"};
-  return kNames[static_cast<std::size_t>(kind)];
-}
-
 const char* Name(HostileKind kind) {
   static constexpr std::array<const char*, 7> kNames = {
       "guesser", "thief",    "old tokens", "speaker",
@@ -163,17 +156,24 @@ const char* Name(HostileKind kind) {
   return kNames[static_cast<std::size_t>(kind)];
 }
 
-const char* Name(sim::Via via) {
+}  // namespace
+
+const char* NameOf(SwarmFault::Kind kind) {
+  static constexpr std::array<const char*, 11> kNames = {
+      "cut",   "cut up", "cut down",   "reset",      "stall",     "conditions",
+      "crash", "leave",  "host crash", "host power", "host drain"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+const char* NameOf(sim::Via via) {
   static constexpr std::array<const char*, 3> kNames = {"messages", "websocket",
                                                         "tcp"};
   return kNames[static_cast<std::size_t>(via)];
 }
 
-std::string Ms(Duration time) {
+std::string MsText(Duration time) {
   return std::to_string(time / kMillisecond) + " ms";
 }
-
-}  // namespace
 
 // Awful is rare: most of what happens in it happens in mobile too, and sooner.
 const std::vector<SwarmPreset>& SwarmPresets() {
@@ -217,7 +217,7 @@ SwarmScenario DrawScenario(std::uint64_t seed) {
 
 std::string Describe(const SwarmScenario& scenario) {
   std::string text =
-      "  trouble for " + Ms(scenario.trouble) +
+      "  trouble for " + MsText(scenario.trouble) +
       (scenario.ties == Executor::Ties::kShuffled ? ", ties shuffled\n" : "\n");
   for (std::size_t i = 0; i < scenario.hosts.size(); ++i) {
     const SwarmHost& host = scenario.hosts[i];
@@ -237,26 +237,26 @@ std::string Describe(const SwarmScenario& scenario) {
             " seats, delay " + std::to_string(room.delay);
     if (room.start_at > 0) {
       text += ", START at " + std::to_string(room.start_at) + " after " +
-              Ms(room.start);
+              MsText(room.start);
     }
     text += "\n";
   }
   for (std::size_t i = 0; i < scenario.clients.size(); ++i) {
     const SwarmClient& client = scenario.clients[i];
     text += "  client " + std::to_string(i) + ": room " +
-            std::to_string(client.room) + " after " + Ms(client.joins) +
-            " by " + Name(client.via) + ", " +
+            std::to_string(client.room) + " after " + MsText(client.joins) +
+            " by " + NameOf(client.via) + ", " +
             SwarmPresets()[client.preset].name + ", " +
             std::to_string(client.clock_ppm) + " ppm\n";
   }
   for (const SwarmHostile& hostile : scenario.hostiles) {
     text += "  " + std::string(Name(hostile.kind)) + ": room " +
-            std::to_string(hostile.room) + " after " + Ms(hostile.at) + " by " +
-            Name(hostile.via) + "\n";
+            std::to_string(hostile.room) + " after " + MsText(hostile.at) + " by " +
+            NameOf(hostile.via) + "\n";
   }
   for (const SwarmFault& fault : scenario.faults) {
-    text += "  at " + Ms(fault.at) + ": " + Name(fault.kind) + " " +
-            std::to_string(fault.target) + " for " + Ms(fault.time) + "\n";
+    text += "  at " + MsText(fault.at) + ": " + NameOf(fault.kind) + " " +
+            std::to_string(fault.target) + " for " + MsText(fault.time) + "\n";
   }
   return text;
 }

@@ -23,6 +23,7 @@ struct SwarmHost {
   std::int64_t drain_ms = 0;
   std::int64_t gather_ms = 0;  // of its rooms
   bool keeps_matches = true;
+  bool patient = false;  // with links that say nothing
 };
 
 struct SwarmRoom {
@@ -105,7 +106,11 @@ const std::vector<SwarmPreset>& SwarmPresets();
 
 SwarmScenario DrawScenario(std::uint64_t seed);
 
-// One line each, for whoever reads a failure.
+// For whoever reads a failure.
+const char* NameOf(SwarmFault::Kind kind);
+const char* NameOf(sim::Via via);
+std::string MsText(Duration time);
+// One line each.
 std::string Describe(const SwarmScenario& scenario);
 
 }  // namespace parlor::test
