@@ -42,7 +42,7 @@ struct Options {
   bool go_on = false;      // behind a failure
   bool cut_short = false;  // ends each in the midst of its trouble
   SwarmKind kind = SwarmKind::kLockstep;  // of the rooms
-  std::string trace;       // where the last run's is put, .txt and .svg
+  std::string trace;  // where the last run's is put, .txt and .svg
 };
 
 constexpr std::string_view kUsage =
@@ -244,12 +244,12 @@ void Report(std::uint64_t runs, const SwarmFigures& all, double seconds) {
 }
 
 void ReportPlay(const parlor::test::PlayFigures& all) {
-  std::printf("authority rooms: %" PRIu64 " joins, %" PRIu64 " resumes, %" PRIu64
-              " takeovers, %" PRIu64 " tokens turned away, %" PRIu64
-              " holds ended, %" PRIu64 " put out, %" PRIu64
-              " evicted, %" PRIu64 " state frames, %" PRIu64
-              " recoveries, %" PRIu64 " failed ticks, %" PRIu64
-              " rooms failed\n",
+  std::printf("authority rooms: %" PRIu64 " joins, %" PRIu64
+              " resumes, %" PRIu64 " takeovers, %" PRIu64
+              " tokens turned away, %" PRIu64 " holds ended, %" PRIu64
+              " put out, %" PRIu64 " evicted, %" PRIu64
+              " state frames, %" PRIu64 " recoveries, %" PRIu64
+              " failed ticks, %" PRIu64 " rooms failed\n",
               all.joins, all.resumes, all.takeovers, all.refused_tokens,
               all.holds_ended, all.put_out, all.evicted, all.states,
               all.recoveries, all.failed_ticks, all.rooms_failed);

@@ -407,7 +407,8 @@ std::string SwarmPlay::Stale(std::size_t index) const {
   const std::uint32_t behind = room.tick() - peer.tick();
   const auto hz = static_cast<std::uint32_t>(RoomOf(index).tick_hz);
   const auto apart = hz / static_cast<std::uint32_t>(RoomOf(index).snapshot_hz);
-  if (peer.shows_recovery()) return "shows a recovery";
+  // A recovery may be among them: who takes what came no oftener than it is
+  // sent has a baseline waiting when the next snapshot is due.
   if (behind > apart + 2 + hz / 5) {
     return "is behind by " + std::to_string(behind) + " ticks";
   }
@@ -415,8 +416,8 @@ std::string SwarmPlay::Stale(std::size_t index) const {
   if (state == nullptr) return "shows what was not sent";
   const std::string wrong = book->Compare(*state, number, peer.rows());
   if (!wrong.empty()) return "shows a state in which " + wrong;
-  const auto own = std::ranges::find(room.players(), peer.seat(),
-                                     &authority::Player::seat);
+  const auto own =
+      std::ranges::find(room.players(), peer.seat(), &authority::Player::seat);
   if (own == room.players().end() || own->entity != peer.entity()) {
     return "has another body";
   }
@@ -434,7 +435,9 @@ std::string SwarmPlay::Stale(std::size_t index) const {
   const auto body = book->bodies.find(number);
   if (!Draw(index).predicts || body == book->bodies.end()) return "";
   const authority::OwnBody* const predicted = peer.body();
-  const auto is_far = [](float a, float b) { return std::fabs(a - b) > 0.025F; };
+  const auto is_far = [](float a, float b) {
+    return std::fabs(a - b) > 0.025F;
+  };
   if (predicted == nullptr ||
       is_far(predicted->position.x, body->second.position.x) ||
       is_far(predicted->position.z, body->second.position.z)) {
@@ -491,10 +494,10 @@ bool SwarmPlay::MayEnd(std::size_t index) const {
         return HasHostiles(Draw(index).room) || it.troubled ||
                Wanted(Draw(index).room) > static_cast<std::size_t>(room.seats);
       }
-      // AddPlayer threw, or the room's game failed as it came.
+      // AddPlayer threw, or the room ended as it came.
       return (peer.end_error() == ErrorCode::kRefused && room.throws) ||
              (peer.end_error() == ErrorCode::kEnded &&
-              (fell || room.fails_at > 0));
+              (fell || room.fails_at > 0 || room.end_when_empty));
     case PeerEnd::kConnectFailed:
     case PeerEnd::kRetriesSpent:
       return trouble;

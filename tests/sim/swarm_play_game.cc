@@ -111,8 +111,7 @@ const authority::Messages& PlayMessages() {
 
 void PlayMove(authority::OwnBody& body, const authority::InputFrame& input,
               Duration step) {
-  const float seconds =
-      static_cast<float>(step / kMicrosecond) / 1'000'000.0F;
+  const float seconds = static_cast<float>(step / kMicrosecond) / 1'000'000.0F;
   const auto towards = [&](float& speed, std::int16_t axis) {
     const float wanted = static_cast<float>(axis) / 32'767.0F * 4.0F;
     speed += (wanted - speed) * 0.25F;
@@ -199,9 +198,9 @@ PlayRoomBook& PlayBook::Open(const PlayRoomDraw& draw) {
 }
 
 PlayRoomBook* PlayBook::Newest(std::string_view key) {
-  const auto at = std::find_if(
-      rooms.rbegin(), rooms.rend(),
-      [&](const auto& room) { return room->draw.key == key; });
+  const auto at =
+      std::find_if(rooms.rbegin(), rooms.rend(),
+                   [&](const auto& room) { return room->draw.key == key; });
   return at == rooms.rend() ? nullptr : at->get();
 }
 
@@ -479,7 +478,8 @@ void PlayGame::Misuse(authority::Context& context) {
   int seat = -1;
   const Member* const member = AnyMember(&seat);
   if (member != nullptr && member->body != 0) {
-    if (rows.Teleport(member->body, {.position = {kNone, 0, 0}, .rotation = {}})) {
+    if (rows.Teleport(member->body,
+                      {.position = {kNone, 0, 0}, .rotation = {}})) {
       book_.Fail(room_.name + ": a body took what is no number");
     }
     ++refused_;
@@ -509,9 +509,9 @@ PlayRow* PlayGame::AnyRow(int kind) {
 
 PlayGame::Member* PlayGame::AnyMember(int* seat) {
   if (members_.empty()) return nullptr;
-  const auto at = std::next(
-      members_.begin(),
-      random_.Below(static_cast<std::uint32_t>(members_.size())));
+  const auto at =
+      std::next(members_.begin(),
+                random_.Below(static_cast<std::uint32_t>(members_.size())));
   *seat = at->first;
   return &at->second;
 }

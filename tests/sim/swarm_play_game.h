@@ -1,6 +1,7 @@
-// The game of a swarm's authority rooms, and the book of what it meant. Its rows
-// are kept a second time, beside the room's row table, as plain numbers: what a
-// client is to see of a tick is said by these, and by nothing of the engine's.
+// The game of a swarm's authority rooms, and the book of what it meant. Its
+// rows are kept a second time, beside the room's row table, as plain numbers:
+// what a client is to see of a tick is said by these, and by nothing of the
+// engine's.
 #ifndef PARLOR_TESTS_SIM_SWARM_PLAY_GAME_H_
 #define PARLOR_TESTS_SIM_SWARM_PLAY_GAME_H_
 
@@ -57,7 +58,7 @@ struct PlayRow {
 struct PlayState {
   std::uint32_t epoch = 0;
   std::uint32_t tick = 0;
-  bool throws = false;  // some of the calls that ask for a view do
+  bool throws = false;          // some of the calls that ask for a view do
   std::vector<PlayRow> rows{};  // by rising id
 };
 
@@ -70,8 +71,8 @@ struct PlayBaseline {
 // One room, from its opening to its end, which it outlives.
 struct PlayRoomBook {
   PlayRoomDraw draw{};
-  std::string name{};  // "room-0, the 2nd"
-  bool first = true;   // of its key
+  std::string name{};                           // "room-0, the 2nd"
+  bool first = true;                            // of its key
   std::map<std::uint32_t, PlayState> states{};  // of the last minute, by tick
   // The newest of each player, by number.
   std::map<std::uint32_t, std::deque<PlayBaseline>> baselines{};
@@ -109,7 +110,7 @@ struct PlayBook {
   std::vector<std::unique_ptr<PlayRoomBook>> rooms{};
   std::map<std::string, Seated, std::less<>> seated{};  // by name
   std::set<std::string, std::less<>> robbed{};  // names whose token was stolen
-  bool quiet = false;  // games are still, and throw nothing
+  bool quiet = false;   // games are still, and throw nothing
   std::string error{};  // what broke first
 };
 

@@ -103,8 +103,7 @@ PlayHostile::Line* PlayHostile::Connect(
   Line& line = lines_.emplace_back();
   line.join = {.protocol = kPlayProtocol, .name = name_, .resume = token};
   if (random_.Chance(1, 2)) line.join.codecs = {"binary", "json"};
-  line.connection =
-      world_.Connect(host_, {.play = room_.key}, draw_.via, this);
+  line.connection = world_.Connect(host_, {.play = room_.key}, draw_.via, this);
   return &line;
 }
 
@@ -141,9 +140,8 @@ void PlayHostile::OnMessage(TimePoint /*now*/, Connection& connection,
 
 void PlayHostile::OnClose(TimePoint /*now*/, Connection& connection,
                           const CloseEvent& /*event*/) {
-  lines_.remove_if([&](const Line& line) {
-    return line.connection.get() == &connection;
-  });
+  lines_.remove_if(
+      [&](const Line& line) { return line.connection.get() == &connection; });
 }
 
 // ---- Tokens
@@ -268,8 +266,8 @@ void PlayHostile::Garble(Line& line) {
         byte = static_cast<std::byte>(random_.Below(256));
       }
       if (!bytes.empty() && random_.Chance(1, 2)) {
-        bytes[0] = random_.Chance(1, 2) ? authority::kInputKind
-                                        : authority::kAckKind;
+        bytes[0] =
+            random_.Chance(1, 2) ? authority::kInputKind : authority::kAckKind;
       }
       return SayBytes(line, bytes);
     }
@@ -299,8 +297,8 @@ void PlayHostile::Ack(Line& line) {
     case 2:
       return SayBytes(line, authority::EncodeAck(line.tick / 2));
     case 3:
-      return SayText(line, authority::Write(authority::AckFrame{
-                               .tick = line.tick + ahead}));
+      return SayText(line, authority::Write(
+                               authority::AckFrame{.tick = line.tick + ahead}));
     case 4:
       return SayText(line, authority::Write(authority::ResyncFrame{}));
     default:

@@ -102,7 +102,7 @@ class WatchedRoom::Guest final : public Connection {
   enum class State : std::uint8_t { kVisitor, kSeated, kDone };
   State state = State::kVisitor;
   int seat = -1;
-  TimePoint until{};               // its join has to come before
+  TimePoint until{};  // its join has to come before
   Credit messages{};
   std::vector<std::string> codecs{};  // that it reads
   std::vector<ErrorCode> errors{};    // that it was told in this call
@@ -117,7 +117,7 @@ class WatchedRoom::Guest final : public Connection {
   std::uint32_t heard_tick = 0;
   std::uint32_t recovery_tick = 0;  // none is told before it
   std::uint32_t baseline_tick = 0;  // when the last one was given
-  std::size_t behind = 0;  // bytes, reliable, behind the last baseline
+  std::size_t behind = 0;           // bytes, reliable, behind the last baseline
   std::vector<std::byte> baseline{};  // the last
   std::unique_ptr<authority::StateReceiver> shown{};
 
@@ -235,8 +235,8 @@ void WatchedRoom::Admit(TimePoint now, Connection& connection,
   Enter(now);
   Guest& guest = guests_.emplace_back(*this, connection);
   guest.until = now + room_.options().join_ms * kMillisecond;
-  guest.messages = Full(room_.options().message_rate_per_s,
-                        room_.options().message_burst);
+  guest.messages =
+      Full(room_.options().message_rate_per_s, room_.options().message_burst);
   room_.Admit(now, guest, identity);
   if (ended_) {
     guest.state = Guest::State::kDone;
@@ -552,12 +552,11 @@ void WatchedRoom::JudgeSeated(Guest& guest, MessageKind kind,
     Fail(guest, "is closed with " + std::to_string(guest.told) +
                     " for what it may say");
   }
-  if (input) OnInput(guest, seat, *input);
+  if (input) OnInput(guest, *input);
   if (ack) OnAck(guest, seat, *ack);
 }
 
-void WatchedRoom::OnInput(Guest& guest, Seat& seat,
-                          const authority::InputFrame& input) {
+void WatchedRoom::OnInput(Guest& guest, const authority::InputFrame& input) {
   if (input.seq <= guest.newest_seq) {
     ++stale_inputs_;
   } else {
@@ -774,8 +773,8 @@ void WatchedRoom::OnBaseline(Guest& guest, MessageKind kind,
   }
   PlayBaseline given{.tick = taken->tick};
   for (const PlayRow& row : taken->rows) {
-    const auto at = std::ranges::lower_bound(now->rows, row.id, {},
-                                             &PlayRow::id);
+    const auto at =
+        std::ranges::lower_bound(now->rows, row.id, {}, &PlayRow::id);
     const bool lives = at != now->rows.end() && at->id == row.id;
     // Where nobody's view is asked for, it is as it was taken.
     if (!book_of_room_.draw.views ||
@@ -873,8 +872,8 @@ void WatchedRoom::OnEnded() {
     if (guest.state == Guest::State::kDone) continue;
     guest.state = Guest::State::kDone;
     if (guest.told != code) {
-      Fail(guest, "is told " + std::to_string(guest.told) +
-                      " at the end of its room");
+      Fail(guest,
+           "is told " + std::to_string(guest.told) + " at the end of its room");
     }
   }
   seats_.clear();
@@ -914,12 +913,12 @@ void WatchedRoom::CheckSeats() {
   for (const authority::Player& player : room_.players()) {
     if (!same) break;
     const Seat& meant = seat->second;
-    same = player.seat == seat->first &&
-           player.id == "p" + std::to_string(meant.number) &&
-           player.name == meant.name && player.host == meant.host &&
-           player.connected == (meant.guest != nullptr) &&
-           (meant.guest == nullptr ||
-            room_.SeatOf(*meant.guest) == player.seat);
+    same =
+        player.seat == seat->first &&
+        player.id == "p" + std::to_string(meant.number) &&
+        player.name == meant.name && player.host == meant.host &&
+        player.connected == (meant.guest != nullptr) &&
+        (meant.guest == nullptr || room_.SeatOf(*meant.guest) == player.seat);
     numbers[player.seat] = meant.number;
     ++seat;
   }

@@ -136,7 +136,7 @@ class WatchedRoom final : public HostedRoom {
   void JudgeResume(Guest& guest, const authority::ResumeToken& token);
   void JudgeSeated(Guest& guest, MessageKind kind,
                    std::span<const std::byte> bytes);
-  void OnInput(Guest& guest, Seat& seat, const authority::InputFrame& input);
+  void OnInput(Guest& guest, const authority::InputFrame& input);
   void OnAck(Guest& guest, Seat& seat, std::uint32_t tick);
   // That it was told so in this call, and nothing else of the kind.
   void Told(Guest& guest, std::optional<authority::ErrorCode> error,
@@ -148,7 +148,8 @@ class WatchedRoom final : public HostedRoom {
               CloseCode close);
   // False: it was put out.
   bool TakeText(Guest& guest, Seat& seat, const authority::ClientFrame& frame);
-  void ToldInPlay(const Guest& guest, std::optional<authority::ErrorCode> error);
+  void ToldInPlay(const Guest& guest,
+                  std::optional<authority::ErrorCode> error);
   void EraseSeat(int number);
   void DropSeat(int number);
   void ChooseHost();
@@ -193,8 +194,8 @@ class WatchedRoom final : public HostedRoom {
   std::set<authority::ResumeToken> tokens_;  // all that ever were
   TimePoint now_{};
   std::uint32_t players_ever_ = 0;
-  bool in_time_ = false;   // ticks and deadlines run
-  bool ends_ = false;      // the host ends it
+  bool in_time_ = false;  // ticks and deadlines run
+  bool ends_ = false;     // the host ends it
   bool draining_ = false;
   bool ended_ = false;
   bool had_seats_ = false;

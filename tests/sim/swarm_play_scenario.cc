@@ -49,8 +49,8 @@ PlayRoomDraw DrawRoom(Random& random, std::size_t number) {
   room.views = random.Chance(3, 5);
   room.throws = random.Chance(1, 3);
   if (random.Chance(1, 8)) {
-    room.fails_at = 1 + random.Below(static_cast<std::uint32_t>(
-                            8 * room.tick_hz));
+    room.fails_at =
+        1 + random.Below(static_cast<std::uint32_t>(8 * room.tick_hz));
   }
   return room;
 }
@@ -98,12 +98,11 @@ SwarmFault DrawFault(Random& random, const PlayScenario& scenario,
   SwarmFault fault;
   fault.at = Between(random, 200, trouble_ms);
   fault.preset = AnyPreset(random);
-  fault.kind =
-      OneOf(random, {FaultKind::kCut, FaultKind::kCut, FaultKind::kCutUp,
-                     FaultKind::kCutDown, FaultKind::kReset, FaultKind::kReset,
-                     FaultKind::kReset, FaultKind::kStall, FaultKind::kStall,
-                     FaultKind::kConditions, FaultKind::kCrash,
-                     FaultKind::kLeave});
+  fault.kind = OneOf(
+      random, {FaultKind::kCut, FaultKind::kCut, FaultKind::kCutUp,
+               FaultKind::kCutDown, FaultKind::kReset, FaultKind::kReset,
+               FaultKind::kReset, FaultKind::kStall, FaultKind::kStall,
+               FaultKind::kConditions, FaultKind::kCrash, FaultKind::kLeave});
   fault.target =
       random.Below(static_cast<std::uint32_t>(scenario.players.size()));
   fault.time = random.Chance(2, 3) ? Between(random, 10, 1'500)

@@ -1,5 +1,5 @@
-// What the authority rooms of a swarm's run are to be: drawn from its seed, from
-// a stream of their own, beside what swarm_scenario.h draws.
+// What the authority rooms of a swarm's run are to be: drawn from its seed,
+// from a stream of their own, beside what swarm_scenario.h draws.
 #ifndef PARLOR_TESTS_SIM_SWARM_PLAY_SCENARIO_H_
 #define PARLOR_TESTS_SIM_SWARM_PLAY_SCENARIO_H_
 
@@ -25,8 +25,8 @@ struct PlayRoomDraw {
   int inputs_waiting = 2;
   bool end_when_empty = false;
   bool json_only = false;
-  bool views = false;         // clients see different rows
-  bool throws = false;        // single calls into its game do
+  bool views = false;          // clients see different rows
+  bool throws = false;         // single calls into its game do
   std::uint32_t fails_at = 0;  // the tick from which each fails; 0: none does
 };
 

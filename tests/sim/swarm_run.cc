@@ -95,9 +95,8 @@ SwarmRun::~SwarmRun() { world_.network().SetSink(nullptr); }
 void SwarmRun::AddHosts() {
   for (const SwarmHost& host : scenario_.hosts) {
     sim::HostOptions options = ToOptions(host);
-    options.shard.play_rooms =
-        SwarmPlay::RoomsOf(play_scenario_, hosts_.size(), scenario_.seed,
-                           play_records_);
+    options.shard.play_rooms = SwarmPlay::RoomsOf(
+        play_scenario_, hosts_.size(), scenario_.seed, play_records_);
     hosts_.push_back(&world_.AddHost(options));
     observer_->AddHost({.hold = host.hold_ms * kMillisecond,
                         .idle = host.idle_ms * kMillisecond,

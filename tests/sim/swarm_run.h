@@ -4,9 +4,9 @@
 // Safety, all the time: what SwarmObserver and SwarmGame check, and that memory
 // stays within its bounds. Then liveness: faults and hostiles end, every link
 // is healed, and every honest player is in step or has been told why not;
-// everyone leaves, and nothing is left of anybody. Of authority rooms, which may
-// be in the same world or in one of their own, SwarmPlay and WatchedRoom check
-// the same.
+// everyone leaves, and nothing is left of anybody. Of authority rooms, which
+// may be in the same world or in one of their own, SwarmPlay and WatchedRoom
+// check the same.
 #ifndef PARLOR_TESTS_SIM_SWARM_RUN_H_
 #define PARLOR_TESTS_SIM_SWARM_RUN_H_
 

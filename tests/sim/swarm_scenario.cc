@@ -251,8 +251,8 @@ std::string Describe(const SwarmScenario& scenario) {
   }
   for (const SwarmHostile& hostile : scenario.hostiles) {
     text += "  " + std::string(Name(hostile.kind)) + ": room " +
-            std::to_string(hostile.room) + " after " + MsText(hostile.at) + " by " +
-            NameOf(hostile.via) + "\n";
+            std::to_string(hostile.room) + " after " + MsText(hostile.at) +
+            " by " + NameOf(hostile.via) + "\n";
   }
   for (const SwarmFault& fault : scenario.faults) {
     text += "  at " + MsText(fault.at) + ": " + NameOf(fault.kind) + " " +
