@@ -40,6 +40,9 @@ both "--seeds: '-1' is no number from 0 to 2^64 - 1" --seeds -1
 both "--seeds: '10x' is no number from 0 to 2^64 - 1" --seeds 10x
 both "--from: 'one' is no number from 0 to 2^64 - 1" --from one
 both "--from: '0x' is no number from 0 to 2^64 - 1" --from 0x
+both '--kind: its value is missing' --kind
+both "--kind: 'play' is not lockstep, authority or both" --kind play
+both "--kind: '' is not lockstep, authority or both" --kind ''
 both "--trace: '' is no file's name" --trace ''
 both "--trace: '--twice' is no file's name" --trace --twice
 refuses "$program" "--from: '18446744073709551616' is no number from 0 to 2^64 - 1" \
@@ -55,6 +58,8 @@ refuses "$script" "--plant: there is no '../plants/lost_close'" \
 "$script" --help > "$work/out"
 grep -q 'Plants: .*lost_close' "$work/out"
 "$program" --help > "$work/out"
+"$program" --kind both --seeds 1 > "$work/out"
+grep -q '^authority rooms: ' "$work/out"
 "$program" --seeds 1 --from 0x1 --trace "$work/trace" > "$work/out"
 [[ -s "$work/trace.txt" && -s "$work/trace.svg" ]]
 

@@ -201,7 +201,7 @@ std::vector<authority::ResumeToken> WatchedRoom::DeadTokens() const {
 
 void WatchedRoom::Enter(TimePoint now) {
   now_ = now;
-  if (ended_) return;
+  if (is_done()) return;
   EndDeadlines();
   if (room_.next_alarm() > now) return;
   in_time_ = true;
@@ -224,7 +224,7 @@ void WatchedRoom::EndDeadlines() {
 }
 
 void WatchedRoom::OnAlarm(TimePoint now) {
-  if (ended_) return room_.OnAlarm(now);
+  if (is_done()) return room_.OnAlarm(now);
   Enter(now);
 }
 
@@ -253,12 +253,12 @@ void WatchedRoom::OnMessage(TimePoint now, Connection& connection,
   Guest* const guest = Find(connection);
   PARLOR_CHECK(guest != nullptr);
   guest->errors.clear();
-  const bool done = guest->state == Guest::State::kDone;
+  const bool done = is_done() || guest->state == Guest::State::kDone;
   const CloseCode told = guest->told;
-  const bool within = done || ended_ || MessagesOf(*guest).Take(now);
+  const bool within = done || MessagesOf(*guest).Take(now);
   room_.OnMessage(now, *guest, kind, bytes);
-  if (ended_ || done) {
-    if (guest->told != told) Fail("closes twice");
+  if (done) {
+    if (guest->told != told) Fail("closes who is gone");
     return;
   }
   if (within) {
@@ -274,10 +274,10 @@ void WatchedRoom::OnControl(TimePoint now, Connection& connection) {
   Guest* const guest = Find(connection);
   PARLOR_CHECK(guest != nullptr);
   guest->errors.clear();
-  const bool done = guest->state == Guest::State::kDone;
-  const bool within = done || ended_ || MessagesOf(*guest).Take(now);
+  const bool done = is_done() || guest->state == Guest::State::kDone;
+  const bool within = done || MessagesOf(*guest).Take(now);
   room_.OnControl(now, *guest);
-  if (ended_ || done) return;
+  if (done) return;
   if (within) {
     Told(*guest, std::nullopt, 0);
   } else {
@@ -293,7 +293,7 @@ void WatchedRoom::OnClose(TimePoint now, Connection& connection,
       guests_, [&](const Guest& guest) { return guest.Is(connection); });
   PARLOR_CHECK(at != guests_.end());
   room_.OnClose(now, *at, code);
-  if (!ended_ && SeatOf(*at) != nullptr) {
+  if (!is_done() && SeatOf(*at) != nullptr) {
     if (IsHeldBehind(code)) {
       DropSeat(at->seat);
     } else {
@@ -607,6 +607,7 @@ void WatchedRoom::ChooseHost() {
 
 void WatchedRoom::OnSaid(Guest& guest, Lane lane, MessageKind kind,
                          std::span<const std::byte> bytes) {
+  if (is_done()) return;
   if (guest.told != 0) Fail(guest, "is told something behind its close");
   if (StateKindOf(kind, bytes)) {
     OnState(guest, lane, kind, bytes);
@@ -836,7 +837,7 @@ void WatchedRoom::CheckOwn(const Guest& guest) {
 void WatchedRoom::OnToldClose(Guest& guest, CloseCode code) {
   if (guest.told != 0) Fail(guest, "is closed twice");
   guest.told = code;
-  if (!in_time_) return;
+  if (!in_time_ || is_done()) return;
   if (code == close_code::kInternal && SeatOf(guest) != nullptr) {
     if (Silent(guest) <= std::int64_t{5} * room_.options().tick_hz) {
       Fail(guest, "is evicted, and has acked of late");
@@ -880,7 +881,7 @@ void WatchedRoom::OnEnded() {
 }
 
 void WatchedRoom::Settle() {
-  if (ended_) return;
+  if (is_done()) return;
   game_->FinishTick();
   if (room_.ended()) return OnEnded();
   if (game_->is_over()) Fail("goes on behind ten ticks that failed");

@@ -176,6 +176,8 @@ class WatchedRoom final : public HostedRoom {
 
   // After each call.
   void Settle();
+  // There is nothing more to compare: it is over, or something broke.
+  bool is_done() const { return ended_ || !book_.error.empty(); }
   void OnEnded();
   bool MayHaveEnded() const;
   void CheckSeats();
