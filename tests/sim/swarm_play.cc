@@ -7,19 +7,15 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "parlor/authority/context.h"
 #include "parlor/authority/peer.h"
 #include "parlor/authority/room.h"
 #include "parlor/authority/row_table.h"
 #include "parlor/authority/wire_state_codec.h"
-#include "parlor/check.h"
 #include "parlor/close_reason.h"
 #include "parlor/entropy.h"
 #include "parlor/host/play_room.h"
@@ -28,7 +24,6 @@
 #include "parlor/sim/player.h"
 #include "parlor/sim/world.h"
 #include "parlor/time.h"
-#include "parlor/transports/stream_options.h"
 #include "sim/swarm_play_game.h"
 #include "sim/swarm_play_hostile.h"
 #include "sim/swarm_play_room.h"

@@ -18,14 +18,11 @@
 #include <string>
 #include <vector>
 
-#include "parlor/authority/peer.h"
-#include "parlor/authority/room.h"
 #include "parlor/host/play_room.h"
 #include "parlor/random.h"
 #include "parlor/sim/network.h"
 #include "parlor/sim/player.h"
 #include "parlor/sim/world.h"
-#include "parlor/time.h"
 #include "sim/swarm_play_game.h"
 #include "sim/swarm_play_hostile.h"
 #include "sim/swarm_play_room.h"

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <iterator>
 #include <limits>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -25,7 +26,6 @@
 #include "parlor/authority/schema.h"
 #include "parlor/authority/values.h"
 #include "parlor/check.h"
-#include "parlor/random.h"
 #include "parlor/status.h"
 #include "parlor/time.h"
 #include "sim/swarm_play_scenario.h"
@@ -229,7 +229,9 @@ void PlayGame::AddPlayer(authority::Context& context,
     Throw(/*between=*/true);
   }
   if (member.honest &&
-      !book_.seated.try_emplace(player.name, &room_, member.number).second) {
+      !book_.seated
+           .try_emplace(player.name, PlayBook::Seated{&room_, member.number})
+           .second) {
     book_.Fail(room_.name + ": " + player.name + " got a second seat");
   }
   GiveRows(context, player.seat,

@@ -5,7 +5,6 @@
 #ifndef PARLOR_TESTS_SIM_SWARM_PLAY_GAME_H_
 #define PARLOR_TESTS_SIM_SWARM_PLAY_GAME_H_
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>

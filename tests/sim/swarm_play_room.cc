@@ -18,7 +18,6 @@
 #include "parlor/authority/input.h"
 #include "parlor/authority/message.h"
 #include "parlor/authority/room.h"
-#include "parlor/authority/row_table.h"
 #include "parlor/authority/state_edits.h"
 #include "parlor/authority/state_receiver.h"
 #include "parlor/authority/values.h"

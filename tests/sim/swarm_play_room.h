@@ -28,7 +28,6 @@
 #include "parlor/authority/frames.h"
 #include "parlor/authority/input.h"
 #include "parlor/authority/room.h"
-#include "parlor/authority/state_receiver.h"
 #include "parlor/close_reason.h"
 #include "parlor/connection.h"
 #include "parlor/entropy.h"
