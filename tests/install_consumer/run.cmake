@@ -107,7 +107,7 @@ expect_output(${WORK}/embedded/consumer "${greeting}")
 
 function(install_network_library sqlite)
   configure(${SOURCE} ${WORK}/network_library
-    -DPARLOR_BUILD_SQLITE=${sqlite}
+    -DPARLOR_BUILD_SQLITE=${sqlite} -DPARLOR_BUILD_AUTHORITY=${AUTHORITY}
     -DPARLOR_BUILD_HOST_PROGRAM=OFF -DPARLOR_BUILD_SOLO=OFF
     -DPARLOR_BUILD_TESTS=OFF -DPARLOR_BUILD_BENCH=OFF
     -DCMAKE_INSTALL_PREFIX=${WORK}/network_prefix)
@@ -122,8 +122,12 @@ if(NETWORK)
   set(headers ${logic_headers} gate_options.h memory_access_store.h server.h)
   list(SORT headers)
   expect_headers(${WORK}/network_prefix/include/parlor/host ${headers})
-  expect_headers(${WORK}/network_prefix/include/parlor/sim network.h testing.h
-    world.h)
+  set(headers network.h testing.h world.h)
+  if(AUTHORITY)
+    list(APPEND headers player.h)
+  endif()
+  list(SORT headers)
+  expect_headers(${WORK}/network_prefix/include/parlor/sim ${headers})
   if(SQLITE)
     install_network_library(ON)
   endif()

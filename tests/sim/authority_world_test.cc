@@ -555,7 +555,7 @@ TEST(AuthorityRunUntilTest, IsHealedWhenAllAreAtOnce) {
   EXPECT_EQ(party.peer(0).state(), PeerState::kPlaying);
 }
 
-// What a room shows for now, to who did not read, is not the state again.
+// A recovery, which a room shows who did not read, is not the state again.
 TEST(AuthorityRunUntilTest, IsNotHealedByARecovery) {
   bool shown = false;
   TagParty party;

@@ -18,6 +18,7 @@
 #include "parlor/connector.h"
 #include "parlor/lockstep/wire.h"
 #include "parlor/sim/world.h"
+#include "sim/swarm_draw.h"
 
 namespace parlor::test {
 namespace {
@@ -26,10 +27,6 @@ using HostileKind = SwarmHostile::Kind;
 using lockstep::Kind;
 
 constexpr std::size_t kLinesMax = 4;  // open at once
-
-std::uint32_t OneOf(Random& random, const std::vector<std::uint32_t>& values) {
-  return values[random.Below(static_cast<std::uint32_t>(values.size()))];
-}
 
 }  // namespace
 

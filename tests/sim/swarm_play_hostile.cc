@@ -21,6 +21,7 @@
 #include "parlor/connection.h"
 #include "parlor/connector.h"
 #include "parlor/sim/world.h"
+#include "sim/swarm_draw.h"
 #include "sim/swarm_play_game.h"
 #include "sim/swarm_play_room.h"
 #include "sim/swarm_play_scenario.h"
@@ -31,11 +32,6 @@ namespace {
 using HostileKind = PlayHostileDraw::Kind;
 
 constexpr std::size_t kLinesMax = 4;  // open at once
-
-template <typename T>
-const T& OneOf(Random& random, const std::vector<T>& values) {
-  return values[random.Below(static_cast<std::uint32_t>(values.size()))];
-}
 
 }  // namespace
 

@@ -9,6 +9,7 @@
 #include "parlor/random.h"
 #include "parlor/sim/world.h"
 #include "parlor/time.h"
+#include "sim/swarm_draw.h"
 #include "sim/swarm_scenario.h"
 
 namespace parlor::test {
@@ -16,16 +17,6 @@ namespace {
 
 using FaultKind = SwarmFault::Kind;
 using HostileKind = PlayHostileDraw::Kind;
-
-template <typename T, std::size_t n>
-T OneOf(Random& random, const T (&values)[n]) {
-  return values[random.Below(n)];
-}
-
-Duration Between(Random& random, std::int32_t low_ms, std::int32_t high_ms) {
-  const std::int32_t ms = random.Between(low_ms, high_ms);
-  return ms * kMillisecond + Duration(random.Below(1'000'000));
-}
 
 std::size_t AnyPreset(Random& random) {
   return random.Below(static_cast<std::uint32_t>(SwarmPresets().size()));

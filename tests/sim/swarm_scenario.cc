@@ -10,22 +10,13 @@
 #include "parlor/random.h"
 #include "parlor/sim/network.h"
 #include "parlor/time.h"
+#include "sim/swarm_draw.h"
 
 namespace parlor::test {
 namespace {
 
 using FaultKind = SwarmFault::Kind;
 using HostileKind = SwarmHostile::Kind;
-
-template <typename T, std::size_t n>
-T OneOf(Random& random, const T (&values)[n]) {
-  return values[random.Below(n)];
-}
-
-Duration Between(Random& random, std::int32_t low_ms, std::int32_t high_ms) {
-  const std::int32_t ms = random.Between(low_ms, high_ms);
-  return ms * kMillisecond + Duration(random.Below(1'000'000));
-}
 
 SwarmHost DrawHost(Random& random) {
   SwarmHost host;
